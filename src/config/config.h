@@ -1,0 +1,76 @@
+/*
+ * config/config.h: every setting, in one const struct.
+ *
+ * Precedence, last wins: built-in defaults, the file, environment (RCPD_ and the
+ * key in capitals, e.g. RCPD_LISTEN), flags. One table (config/keys.c) lists each
+ * key with type, range, default, whether a reload can change it, and help; the
+ * file reader, the environment, --check-config and the documentation test use it.
+ */
+#ifndef RCPD_CONFIG_CONFIG_H
+#define RCPD_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/status.h"
+
+struct config {
+	/* [server] */
+	char *listen;     /* listen */
+	char *data;       /* data: folder of the corpus */
+	char *base_path;  /* base_path */
+	char *sessions;   /* sessions: stateless|token|strict */
+	bool read_only;   /* read_only: index/add and index/delete answer -32003 */
+	char *hosts;      /* hosts: space-separated Host names accepted besides loopback */
+	char *origins;    /* origins: space-separated CORS origins */
+	/* [threads] */
+	uint64_t io_threads, workers, queue;
+	/* [limits] */
+	uint64_t max_connections, max_per_address, connection_memory;
+	uint64_t max_body, max_body_total, max_drain, max_stream_queue;
+	uint64_t max_batch, max_documents, max_depth, max_k, max_candidates;
+	uint64_t max_sessions, session_ttl;
+	/* [timeouts] */
+	uint64_t deadline_ms, idle_timeout, body_timeout, write_timeout, heartbeat, shutdown_grace;
+	/* [log] */
+	char *log_level, *log_format;
+};
+
+enum config_kind { CONFIG_STRING, CONFIG_SIZE, CONFIG_COUNT, CONFIG_BOOL, CONFIG_CHOICE };
+
+struct config_key {
+	const char *section, *name;
+	enum config_kind kind;
+	size_t offset;
+	const char *def; /* default as text; NULL: none (computed) */
+	uint64_t min, max;
+	const char *const *choices; /* CONFIG_CHOICE, NULL-terminated */
+	bool reloadable;
+	const char *help;
+};
+extern const struct config_key config_keys[];
+extern const size_t config_key_count;
+
+/* name=value pairs from flags, e.g. { "listen", "127.0.0.1:0" }. */
+struct config_override {
+	const char *name, *value;
+};
+
+/*
+ * Builds a new config; path may be NULL (no file). Errors name file, line, key and
+ * what would be right. Checks across keys too (loopback only, D13's gate).
+ */
+enum status config_load(const char *path, const struct config_override *flags, size_t flag_count,
+	struct config **ret, struct error *e);
+void config_free(struct config *c);
+/*
+ * Compares two configs. Calls changed(key, arg) for every key that differs;
+ * key->reloadable says whether it takes effect now.
+ */
+void config_diff(const struct config *a, const struct config *b,
+	void (*changed)(const struct config_key *key, void *arg), void *arg);
+/* Prints every key with its effective value as a config file. */
+void config_print(const struct config *c, int fd);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * rpc/error.h: the error codes of RCP/1 (C2) and how one is told.
+ */
+#ifndef RCPD_RPC_ERROR_H
+#define RCPD_RPC_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/status.h"
+#include "util/strbuf.h"
+
+enum rpc_code {
+	RPC_OK = 0,
+	RPC_PARSE = -32700,
+	RPC_INVALID_REQUEST = -32600,
+	RPC_INVALID_PARAMS = -32602,
+	RPC_INTERNAL = -32603,
+	RPC_NOT_INITIALIZED = -32001,
+	RPC_VERSION = -32002,
+	RPC_CAPABILITY = -32003,
+	RPC_UNKNOWN_METHOD = -32004,
+	RPC_OPTION = -32005,
+	RPC_CANCELLED = -32006,
+	RPC_UNAVAILABLE = -32010,
+	RPC_RATE_LIMITED = -32011,
+	RPC_UNAUTHORIZED = -32012,
+	RPC_TOO_LARGE = -32013,
+	RPC_TIMEOUT = -32014,
+	RPC_NOT_FOUND = -32015,
+	RPC_CONFLICT = -32016,
+};
+
+struct rpc_error {
+	enum rpc_code code;
+	char message[256];
+	char field[160];         /* error.data.field, "" when none */
+	char option[80];         /* error.data.option, "" when none */
+	int retryable;           /* -1: as the code's default; 0, 1 */
+	uint32_t retry_after_ms; /* 0: left out */
+};
+
+/* The default message of a code, e.g. "unknown method". Static storage. */
+const char *rpc_code_name(enum rpc_code code);
+/* Whether a retry of the same request may succeed (specification 12.2). */
+bool rpc_code_retryable(enum rpc_code code);
+/* Fills err; returns code. The _field and _option forms also set error.data. */
+enum rpc_code rpc_error_set(struct rpc_error *err, enum rpc_code code, const char *fmt, ...)
+	RCPD_PRINTF(3, 4);
+enum rpc_code rpc_error_field(struct rpc_error *err, const char *field, const char *fmt, ...)
+	RCPD_PRINTF(3, 4); /* RPC_INVALID_PARAMS */
+enum rpc_code rpc_error_option(struct rpc_error *err, const char *option, const char *fmt, ...)
+	RCPD_PRINTF(3, 4); /* RPC_OPTION */
+/* Translates a lower layer's error (status to code, field and message kept). */
+enum rpc_code rpc_error_from(struct rpc_error *err, const struct error *e);
+
+/*
+ * Appends a whole JSON-RPC error response. id is raw JSON text as the client sent
+ * it, or NULL for null. A body for HTTP failures is made with the same function.
+ */
+void rpc_error_write(struct strbuf *out, const char *id, size_t id_len, const struct rpc_error *err);
+
+#endif
