@@ -14,6 +14,7 @@
 #pragma GCC poison strcpy strcat strncpy strncat stpcpy sprintf vsprintf gets
 #pragma GCC poison atoi atol atoll atof strtok
 #pragma GCC poison gmtime localtime ctime asctime
+#undef alloca /* a macro of <stdlib.h> */
 #pragma GCC poison alloca system popen mktemp tmpnam
 
 #endif
