@@ -44,9 +44,9 @@ void engine_close(struct engine *en); /* all views closed before; NULL is fine *
 #define ENGINE_MAX_ID 1024 /* bytes of a document id (D36) */
 
 struct engine_document {
-	struct bytes id;    /* 1..ENGINE_MAX_ID bytes, any content */
-	struct bytes text;  /* valid UTF-8, NULs allowed */
-	struct bytes meta;  /* JSON text of an object, stored and returned as it is; may be NONE */
+	struct bytes id;   /* 1..ENGINE_MAX_ID bytes, any content */
+	struct bytes text; /* valid UTF-8, NULs allowed */
+	struct bytes meta; /* JSON text of an object, stored and returned as it is; may be NONE */
 	struct bytes title, uri, source, lang; /* D45; NONE when not given */
 };
 
@@ -84,7 +84,7 @@ enum status engine_delete(struct engine *en, const struct bytes *ids, size_t n,
 /* A consistent state of the corpus; hold it for one request only. */
 enum status engine_view_open(struct engine *en, const struct engine_stop *stop,
 	struct engine_view **ret, struct error *e);
-void engine_view_close(struct engine_view *v); /* NULL is fine */
+void engine_view_close(struct engine_view *v);             /* NULL is fine */
 uint64_t engine_view_version(const struct engine_view *v); /* commit counter */
 /* 16 hex digits drawn when the corpus was made; names it in indexVersion. */
 const char *engine_corpus_id(const struct engine *en);

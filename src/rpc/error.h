@@ -58,6 +58,7 @@ enum rpc_code rpc_error_from(struct rpc_error *err, const struct error *e);
  * Appends a whole JSON-RPC error response. id is raw JSON text as the client sent
  * it, or NULL for null. A body for HTTP failures is made with the same function.
  */
-void rpc_error_write(struct strbuf *out, const char *id, size_t id_len, const struct rpc_error *err);
+void rpc_error_write(struct strbuf *out, const char *id, size_t id_len,
+	const struct rpc_error *err);
 
 #endif

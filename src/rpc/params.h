@@ -5,7 +5,8 @@
  *
  * Rules for all (M8-M11, D29, D31): unknown members are ignored; null is absent;
  * integers may be written 5.0 or 1e1 and must lie within 53 bits; enums are case
- * sensitive; a bad value is -32602 with error.data.field = its path.
+ * sensitive and a value that is not listed is -32005 with error.data.option = it;
+ * any other bad value is -32602 with error.data.field = its path.
  */
 #ifndef RCPD_RPC_PARAMS_H
 #define RCPD_RPC_PARAMS_H
@@ -20,19 +21,19 @@
 #include "util/bytes.h"
 
 enum rpc_param_type {
-	RPC_P_INT,     /* struct rpc_int */
-	RPC_P_REAL,    /* struct rpc_real */
-	RPC_P_BOOL,    /* enum rpc_tristate (unsigned char) */
-	RPC_P_STRING,  /* struct bytes */
-	RPC_P_ENUM,    /* int: index into choices, -1 absent */
-	RPC_P_TEXT,    /* struct rpc_text: string, content block or array of blocks (M13) */
-	RPC_P_OBJECT,  /* the sub-table's struct, inline; its `present` is a bool at offset 0 */
+	RPC_P_INT,    /* struct rpc_int */
+	RPC_P_REAL,   /* struct rpc_real */
+	RPC_P_BOOL,   /* enum rpc_tristate (unsigned char) */
+	RPC_P_STRING, /* struct bytes */
+	RPC_P_ENUM,   /* int: index into choices, -1 absent */
+	RPC_P_TEXT,   /* struct rpc_text: string, content block or array of blocks (M13) */
+	RPC_P_OBJECT, /* the sub-table's struct, inline; its `present` is a bool at offset 0 */
 	RPC_P_FALSE_OR_OBJECT, /* as OBJECT, or false: then present stays false */
-	RPC_P_JSON,    /* const json_t *: any value, borrowed from the message */
-	RPC_P_JSON_OBJECT, /* const json_t *: an object */
-	RPC_P_JSON_ARRAY,  /* const json_t *: an array */
-	RPC_P_STRINGS, /* struct rpc_strings: array of strings */
-	RPC_P_SCALAR,  /* const json_t *: string or number */
+	RPC_P_JSON,            /* const json_t *: any value, borrowed from the message */
+	RPC_P_JSON_OBJECT,     /* const json_t *: an object */
+	RPC_P_JSON_ARRAY,      /* const json_t *: an array */
+	RPC_P_STRINGS,         /* struct rpc_strings: array of strings */
+	RPC_P_SCALAR,          /* const json_t *: string or number */
 };
 
 enum rpc_tristate { RPC_UNSET = 0, RPC_FALSE = 1, RPC_TRUE = 2 };

@@ -48,8 +48,7 @@ struct rpc_limits {
 	size_t max_batch;         /* members of a batch, default 100 */
 	size_t max_sessions;      /* live sessions, oldest dropped first, default 10,000 */
 	uint32_t session_ttl_s;   /* default 3600 */
-	uint32_t deadline_ms;     /* default 25,000 (D21) */
-	uint32_t max_deadline_ms; /* _meta.deadlineMs may only lower it */
+	uint32_t deadline_ms;     /* default 25,000 (D21); _meta.deadlineMs may lower it */
 };
 
 struct rpc;
@@ -58,10 +57,10 @@ struct rpc_job;
 struct rpc_config {
 	const struct rpc_method *methods; /* borrowed for the life of rpc */
 	size_t method_count;
-	void *methods_arg;                /* given to each handler */
-	const char *capabilities_json;    /* the advertised object; copied */
+	void *methods_arg;             /* given to each handler */
+	const char *capabilities_json; /* the advertised object; copied */
 	const char *server_name, *server_version;
-	const char *conformance;          /* "L0"… (D40) */
+	const char *conformance; /* "L0"… (D40) */
 	enum rpc_session_mode sessions;
 	struct rpc_limits limits;
 };
@@ -76,13 +75,13 @@ void rpc_cancel_all(struct rpc *rpc);
 
 struct rpc_input {
 	enum rpc_transport transport;
-	struct strbuf body;         /* taken */
-	bool has_path;              /* HTTP: the path named a method */
-	const char *path_method;    /* copied; decoded; may be any text */
+	struct strbuf body;      /* taken */
+	bool has_path;           /* HTTP: the path named a method */
+	const char *path_method; /* copied; decoded; may be any text */
 	struct rpc_caller caller;
-	const char *session;        /* RCP-Session as sent, NULL if absent; copied */
-	const char *traceparent;    /* W3C Trace Context header, NULL if absent; copied */
-	bool progress;              /* the transport can carry frames for this message */
+	const char *session;     /* RCP-Session as sent, NULL if absent; copied */
+	const char *traceparent; /* W3C Trace Context header, NULL if absent; copied */
+	bool progress;           /* the transport can carry frames for this message */
 };
 
 /* Takes in->body (inited again afterwards). NULL only when out of memory. */

@@ -25,7 +25,8 @@ struct rpc_call; /* one request being run; opaque to methods */
  * rpc_call_error(call) and returns its code (what was written is dropped). params
  * is the struct filled from the row's table, in the call's arena.
  */
-typedef enum rpc_code rpc_handler(struct rpc_call *call, const void *params, struct json_writer *out);
+typedef enum rpc_code rpc_handler(struct rpc_call *call, const void *params,
+	struct json_writer *out);
 /* Checks across fields, before a stream starts; as above without output. */
 typedef enum rpc_code rpc_checker(struct rpc_call *call, void *params);
 
@@ -54,7 +55,7 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 struct rpc_error *rpc_call_error(struct rpc_call *call);
 void *rpc_call_methods_arg(struct rpc_call *call);
 const struct rpc_caller *rpc_call_caller(const struct rpc_call *call);
-const json_t *rpc_call_meta(const struct rpc_call *call);        /* params._meta or NULL */
+const json_t *rpc_call_meta(const struct rpc_call *call);         /* params._meta or NULL */
 const json_t *rpc_call_capabilities(const struct rpc_call *call); /* the advertised object */
 /* Cancelled, client gone or deadline passed: give up soon. Cheap. */
 bool rpc_call_should_stop(const struct rpc_call *call);

@@ -10,15 +10,20 @@
 
 struct stdio_config {
 	int in_fd, out_fd;     /* borrowed */
-	int stop_fd;           /* readable: stop reading (signal); -1: none */
+	int stop_fd;           /* readable: stop reading (signal); -1: none; never read from */
 	size_t max_line;       /* bytes of one message */
-	size_t max_in_flight;  /* requests taken before reading pauses */
-	unsigned drain_ms;     /* how long in-flight requests may take at the end */
+	size_t max_in_flight;  /* requests taken before reading pauses; at most what the
+	                        * pool holds, or requests are refused before it pauses */
+	unsigned drain_ms;     /* after stop_fd: how long in-flight requests may take */
+	unsigned eof_ms;       /* the same after EOF or shutdown; 0: drain_ms */
 };
 
 /*
  * Serves until EOF, shutdown, stop_fd or a closed reader. All in-flight requests
- * are answered first (S3). Returns 0: clean end; 1: the output is broken.
+ * are answered first (S3); those that take too long are cancelled, and answered
+ * so. Returns 0: clean end, a reader that left included; 1: the output is broken.
+ * SIGPIPE must be ignored. When it returns, no job calls back any more, but
+ * workers may still drop their last references: free the pool before the rpc.
  */
 int stdio_serve(const struct stdio_config *cfg, struct rpc *rpc, struct pool *pool);
 

@@ -29,8 +29,8 @@ enum status pool_new(unsigned threads, size_t capacity, struct pool **ret, struc
 /* ST_OK, or ST_FULL (the task is not taken), or ST_UNAVAILABLE once stopping. */
 enum status pool_submit(struct pool *p, struct pool_task *task) RCPD_MUST_CHECK;
 /* Waits for room up to timeout_ms; otherwise as pool_submit. */
-enum status pool_submit_wait(struct pool *p, struct pool_task *task, unsigned timeout_ms)
-	RCPD_MUST_CHECK;
+enum status pool_submit_wait(struct pool *p, struct pool_task *task,
+	unsigned timeout_ms) RCPD_MUST_CHECK;
 size_t pool_depth(struct pool *p); /* waiting */
 size_t pool_busy(struct pool *p);  /* running */
 /* Waits until nothing waits or runs, at most timeout_ms; true if that came. */

@@ -23,14 +23,14 @@ enum status {
 	ST_UNAVAILABLE = -5, /* a backend cannot answer now; a retry may succeed */
 	ST_FULL = -6,        /* no room: disk full or queue full; a retry may succeed */
 	ST_NOT_FOUND = -7,
-	ST_CONFLICT = -8,    /* the write contradicts what is stored */
-	ST_TOO_LARGE = -9,   /* above a limit of ours */
-	ST_CORRUPT = -10,    /* stored data is damaged */
-	ST_FUTURE = -11,     /* stored data was written by a newer version */
-	ST_LOCKED = -12,     /* another process holds it */
-	ST_IO = -13,         /* the operating system refused; detail has errno's text */
-	ST_GONE = -14,       /* was there once, will not come back */
-	ST_INTERNAL = -15,   /* a bug */
+	ST_CONFLICT = -8,  /* the write contradicts what is stored */
+	ST_TOO_LARGE = -9, /* above a limit of ours */
+	ST_CORRUPT = -10,  /* stored data is damaged */
+	ST_FUTURE = -11,   /* stored data was written by a newer version */
+	ST_LOCKED = -12,   /* another process holds it */
+	ST_IO = -13,       /* the operating system refused; detail has errno's text */
+	ST_GONE = -14,     /* was there once, will not come back */
+	ST_INTERNAL = -15, /* a bug */
 };
 
 /* message is fit for a client, detail for the log only. */

@@ -24,7 +24,10 @@ struct strbuf {
 	bool failed; /* an append was lost */
 };
 
-#define STRBUF_INIT { NULL, 0, 0, 0, false }
+#define STRBUF_INIT                                                                                \
+	{                                                                                          \
+		NULL, 0, 0, 0, false                                                               \
+	}
 
 void strbuf_init(struct strbuf *sb);
 void strbuf_release(struct strbuf *sb); /* frees, and inits again */

@@ -1,0 +1,241 @@
+/*
+ * config/check.c: what a table row cannot say: the form of addresses, paths and
+ * names, and rules over two keys. The first broken rule is told, with the place
+ * that set the key and what would be right.
+ */
+#include "config/internal.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "util/mem.h"
+
+#define LISTEN_FORMS "ADDR:PORT, [V6]:PORT or unix:PATH"
+#define UNIX_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
+
+static bool port_parse(const char *text)
+{
+	size_t len = strspn(text, "0123456789");
+
+	return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
+}
+
+/* Splits "HOST:PORT" or "[HOST]:PORT"; host has room for size bytes. */
+static const char *host_split(const char *listen, char *host, size_t size)
+{
+	bool bracket = listen[0] == '[';
+	const char *start = listen + (bracket ? 1 : 0);
+	const char *end = bracket ? strchr(start, ']') : strrchr(start, ':');
+	size_t len;
+
+	if (!end || (bracket && end[1] != ':'))
+		return NULL;
+	len = (size_t)(end - start);
+	if (len == 0 || len >= size)
+		return NULL;
+	memcpy(host, start, len);
+	host[len] = '\0';
+	return end + (bracket ? 2 : 1);
+}
+
+/* 1: a loopback address, 0: another address, -1: no address. */
+static int host_is_loopback(const char *host, bool bracket)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+
+	if (!bracket && inet_pton(AF_INET, host, &v4) == 1)
+		return (ntohl(v4.s_addr) >> 24) == 127;
+	if (bracket && inet_pton(AF_INET6, host, &v6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&v6) ? 1 : 0;
+	return -1;
+}
+
+static enum status listen_unix(const char *listen, const char *where, struct error *e)
+{
+	size_t len = strlen(listen + strlen("unix:"));
+
+	if (len >= 1 && len <= UNIX_PATH_MAX)
+		return ST_OK;
+	return error_set(e, ST_INVALID, "%s: listen has a socket path of %zu bytes; it must have 1 "
+		"to %zu", where, len, UNIX_PATH_MAX);
+}
+
+/* http/ takes numeric addresses only; "localhost" is what people write. */
+static enum status listen_rewrite_localhost(struct config *c, struct error *e)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	if (strncmp(c->listen, "localhost:", strlen("localhost:")) != 0)
+		return ST_OK;
+	strbuf_adds(&sb, "127.0.0.1");
+	strbuf_adds(&sb, c->listen + strlen("localhost"));
+	if (!strbuf_ok(&sb)) {
+		strbuf_release(&sb);
+		return error_set(e, ST_NOMEM, "out of memory while reading the configuration");
+	}
+	mem_free(c->listen);
+	c->listen = strbuf_detach(&sb, NULL);
+	return ST_OK;
+}
+
+static enum status check_listen(struct config *c, const char *where, struct error *e)
+{
+	char host[64];
+	const char *port;
+	enum status st;
+	int loopback;
+
+	if (strncmp(c->listen, "unix:", strlen("unix:")) == 0)
+		return listen_unix(c->listen, where, e);
+	st = listen_rewrite_localhost(c, e);
+	if (st != ST_OK)
+		return st;
+	port = host_split(c->listen, host, sizeof(host));
+	loopback = port ? host_is_loopback(host, c->listen[0] == '[') : -1;
+	if (loopback < 0)
+		return error_set(e, ST_INVALID, "%s: listen cannot be '%.60s'; it must be " LISTEN_FORMS
+			" with a numeric address", where, c->listen);
+	if (!port_parse(port))
+		return error_set(e, ST_INVALID, "%s: listen has no port of 0 to 65535: '%.60s'", where,
+			c->listen);
+	if (!loopback)
+		return error_set(e, ST_INVALID, "%s: listen cannot be '%.60s': tokens come with a later "
+			"release; bind loopback or a unix socket", where, c->listen);
+	return ST_OK;
+}
+
+static enum status check_base(const struct config *c, const char *where, struct error *e)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789-_.~/";
+	const char *base = c->base_path;
+	size_t len = strlen(base);
+	bool good = len >= 2 && len <= 128 && base[0] == '/' && base[len - 1] != '/' &&
+		strspn(base, allowed) == len && !strstr(base, "//") && !strstr(base, "/.");
+
+	if (good)
+		return ST_OK;
+	return error_set(e, ST_INVALID, "%s: base_path cannot be '%.60s'; it must begin with '/', not "
+		"end with one, and hold letters, digits, '-', '_', '.', '~' and '/' only", where, base);
+}
+
+/* Calls check on each word of list; returns the first word it refuses, as a
+ * length and start, or NULL. */
+static const char *words_find_bad(const char *list, bool (*check)(const char *word, size_t len),
+	size_t *ret_len)
+{
+	while (*list) {
+		size_t len;
+
+		list += strspn(list, " \t");
+		len = strcspn(list, " \t");
+		if (len > 0 && !check(list, len)) {
+			*ret_len = len;
+			return list;
+		}
+		list += len;
+	}
+	return NULL;
+}
+
+static bool host_char(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+		ch == '-' || ch == '.' || ch == '_';
+}
+
+static bool host_good(const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!host_char(word[i]))
+			return false;
+	return len <= 253;
+}
+
+static enum status check_hosts(const struct config *c, const char *where, struct error *e)
+{
+	size_t len;
+	const char *bad = words_find_bad(c->hosts, host_good, &len);
+
+	if (!bad)
+		return ST_OK;
+	return error_set(e, ST_INVALID, "%s: hosts holds '%.*s'; a host is a name or an IPv4 address "
+		"without port", where, len > 60 ? 60 : (int)len, bad);
+}
+
+/* scheme "://" host [":" port], nothing after it: as browsers send it. */
+static bool origin_good(const char *word, size_t len)
+{
+	static const char *const schemes[] = { "http://", "https://" };
+	size_t skip = 0, host;
+
+	for (size_t i = 0; i < 2; i++)
+		if (len > strlen(schemes[i]) && memcmp(word, schemes[i], strlen(schemes[i])) == 0)
+			skip = strlen(schemes[i]);
+	if (skip == 0 || len > 300)
+		return false;
+	for (host = 0; skip + host < len && host_char(word[skip + host]); host++)
+		;
+	if (host == 0)
+		return false;
+	if (skip + host == len)
+		return true;
+	if (word[skip + host] != ':' || skip + host + 1 == len || len - skip - host > 6)
+		return false;
+	for (size_t i = skip + host + 1; i < len; i++)
+		if (word[i] < '0' || word[i] > '9')
+			return false;
+	return true;
+}
+
+static enum status check_origins(const struct config *c, const char *where, struct error *e)
+{
+	size_t len;
+	const char *bad = words_find_bad(c->origins, origin_good, &len);
+
+	if (!bad)
+		return ST_OK;
+	return error_set(e, ST_INVALID, "%s: origins holds '%.*s'; an origin is http:// or https://, "
+		"a host and maybe a port, without a path; '*' is not taken", where,
+		len > 60 ? 60 : (int)len, bad);
+}
+
+static const char *origin_of(const struct config_origin *origins, const char *name)
+{
+	return origins[config_key_index(config_key_find(name))].where;
+}
+
+static enum status check_pairs(const struct config *c, const struct config_origin *origins,
+	struct error *e)
+{
+	if (c->max_body_total < c->max_body)
+		return error_set(e, ST_INVALID, "%s: max_body_total is smaller than max_body (%s); it "
+			"must hold at least one body", origin_of(origins, "max_body_total"),
+			origin_of(origins, "max_body"));
+	if (c->max_candidates < c->max_k)
+		return error_set(e, ST_INVALID, "%s: max_candidates is smaller than max_k (%s); hits are "
+			"chosen among candidates", origin_of(origins, "max_candidates"),
+			origin_of(origins, "max_k"));
+	return ST_OK;
+}
+
+enum status config_check(struct config *c, const struct config_origin *origins, struct error *e)
+{
+	enum status st = check_listen(c, origin_of(origins, "listen"), e);
+
+	if (st == ST_OK)
+		st = check_base(c, origin_of(origins, "base_path"), e);
+	if (st == ST_OK)
+		st = check_hosts(c, origin_of(origins, "hosts"), e);
+	if (st == ST_OK)
+		st = check_origins(c, origin_of(origins, "origins"), e);
+	if (st == ST_OK && c->data[0] == '\0')
+		st = error_set(e, ST_INVALID, "%s: data is empty; it must name a folder",
+			origin_of(origins, "data"));
+	if (st == ST_OK)
+		st = check_pairs(c, origins, e);
+	return st;
+}

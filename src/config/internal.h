@@ -1,0 +1,44 @@
+/*
+ * config/internal.h: what the files of this folder share.
+ *
+ *   keys.c    the table           file.c    the INI file
+ *   value.c   one value, to text  check.c   rules over several keys
+ *   load.c    all sources, in their order
+ *   print.c   diff and print
+ */
+#ifndef RCPD_CONFIG_INTERNAL_H
+#define RCPD_CONFIG_INTERNAL_H
+
+#include "config/config.h"
+#include "util/strbuf.h"
+
+/* Returns the key of that name, or NULL. Names are unique over all sections. */
+const struct config_key *config_key_find(const char *name);
+/* Index into config_keys of a key that config_key_find returned. */
+size_t config_key_index(const struct config_key *key);
+
+/*
+ * Sets key in c from text; *c keeps its old value on failure. where tells in
+ * messages who wanted it: "FILE:LINE", "environment RCPD_X", "--x" or "default".
+ */
+enum status config_value_set(struct config *c, const struct config_key *key, const char *text,
+	const char *where, struct error *e);
+/* Appends the value in c as it would stand in a file. */
+void config_value_text(const struct config *c, const struct config_key *key, struct strbuf *out);
+bool config_value_equal(const struct config *a, const struct config *b,
+	const struct config_key *key);
+/* The string a CONFIG_STRING or CONFIG_CHOICE key has in c. */
+char *const *config_value_string(const struct config *c, const struct config_key *key);
+
+/* Where each key was set last, for the messages of config_check. */
+struct config_origin {
+	char where[160];
+};
+
+/* Reads the file into c, noting origins (config_key_count of them). */
+enum status config_file_read(struct config *c, const char *path, struct config_origin *origins,
+	struct error *e);
+/* Rules for single strings and over several keys; rewrites "localhost" in listen. */
+enum status config_check(struct config *c, const struct config_origin *origins, struct error *e);
+
+#endif

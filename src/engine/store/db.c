@@ -1,0 +1,247 @@
+/*
+ * db.c: opens connections, runs statements, maps SQLite's result codes.
+ *
+ * Every connection has the progress handler, which asks db->stop about every
+ * thousand virtual machine steps. It is not asked during COMMIT: whoever commits
+ * clears stop first, since an answer of "cancelled" must mean that nothing was
+ * written.
+ */
+#include "engine/store/db.h"
+
+#include <string.h>
+
+#define STEPS_BETWEEN_STOPS 1000
+#define BUSY_TIMEOUT_MS 500 /* only a tool at the file, or a checkpoint, can be in the way */
+
+static int ask_stop(void *arg)
+{
+	const struct db *db = arg;
+
+	return db->stop.fn && db->stop.fn(db->stop.arg);
+}
+
+void db_set_stop(struct db *db, const struct engine_stop *stop)
+{
+	db->stop = stop ? *stop : (struct engine_stop){ NULL, NULL };
+}
+
+struct meaning {
+	enum status code;
+	const char *why;
+};
+
+static struct meaning meaning_of(int rc)
+{
+	if (rc == SQLITE_IOERR_NOMEM)
+		return (struct meaning){ ST_NOMEM, "out of memory" };
+	switch (rc & 0xFF) {
+	case SQLITE_NOMEM: return (struct meaning){ ST_NOMEM, "out of memory" };
+	case SQLITE_FULL: return (struct meaning){ ST_FULL, "the disk is full" };
+	case SQLITE_INTERRUPT: return (struct meaning){ ST_CANCELLED, "cancelled" };
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+		return (struct meaning){ ST_UNAVAILABLE, "it is in use, try again" };
+	case SQLITE_CORRUPT: return (struct meaning){ ST_CORRUPT, "its file is damaged" };
+	case SQLITE_NOTADB: return (struct meaning){ ST_CORRUPT, "its file is not a database" };
+	case SQLITE_READONLY: return (struct meaning){ ST_IO, "its file is read-only" };
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return (struct meaning){ ST_IO, "its file cannot be opened" };
+	case SQLITE_IOERR:
+	case SQLITE_NOLFS:
+		return (struct meaning){ ST_IO, "the disk failed" };
+	case SQLITE_TOOBIG: return (struct meaning){ ST_TOO_LARGE, "a value is too large" };
+	default: return (struct meaning){ ST_INTERNAL, "unexpected result" };
+	}
+}
+
+enum status db_fail(struct db *db, int rc, struct error *e)
+{
+	struct meaning m = meaning_of(rc);
+
+	error_set(e, m.code, "cannot %s the corpus: %s",
+		db->mode == DB_WRITER ? "write to" : "read", m.why);
+	if (e)
+		error_detail(e, "SQLite %d: %s", rc, sqlite3_errmsg(db->handle));
+	return m.code;
+}
+
+/* Settings of a connection; none of them is stored in the file. */
+static const char settings[] =
+	"PRAGMA synchronous = FULL;" /* an answered write survives power loss */
+	"PRAGMA foreign_keys = ON;"
+	"PRAGMA temp_store = MEMORY;" /* no files outside the data folder */
+	"PRAGMA trusted_schema = OFF;"
+	"PRAGMA cell_size_check = ON;"
+	"PRAGMA journal_size_limit = 67108864;"; /* what a WAL that once grew shrinks to */
+
+static int prepare(struct db *db, enum statement what)
+{
+	if (db->statements[what])
+		return SQLITE_OK;
+	return sqlite3_prepare_v3(db->handle, statement_sql(what), -1, SQLITE_PREPARE_PERSISTENT,
+		&db->statements[what], NULL);
+}
+
+/* The way out of a failed transaction is prepared before one can fail. */
+static enum status set_up(struct db *db, struct error *e)
+{
+	sqlite3 *h = db->handle;
+	int rc;
+
+	sqlite3_extended_result_codes(h, 1);
+	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
+	sqlite3_progress_handler(h, STEPS_BETWEEN_STOPS, ask_stop, db);
+	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (db->mode == DB_PROBE)
+		return ST_OK;
+	rc = prepare(db, STATEMENT_ROLLBACK);
+	return rc == SQLITE_OK ? db_exec(db, settings, e) : db_fail(db, rc, e);
+}
+
+/* ret must stay where it is: the progress handler points to it. */
+enum status db_open(const char *path, enum db_mode mode, struct db *ret, struct error *e)
+{
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	enum status st;
+	int rc;
+
+	flags |= mode == DB_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+				   : SQLITE_OPEN_READONLY;
+	*ret = (struct db){ .mode = mode };
+	rc = sqlite3_open_v2(path, &ret->handle, flags, NULL);
+	if (!ret->handle)
+		return error_set(e, ST_NOMEM, "out of memory");
+	st = rc == SQLITE_OK ? set_up(ret, e) : db_fail(ret, rc, e);
+	if (st)
+		db_release(ret);
+	return st;
+}
+
+void db_release(struct db *db)
+{
+	for (size_t i = 0; i < STATEMENT_COUNT; i++)
+		sqlite3_finalize(db->statements[i]);
+	sqlite3_close(db->handle);
+	*db = (struct db){ .handle = NULL };
+}
+
+enum status db_exec(struct db *db, const char *sql, struct error *e)
+{
+	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? ST_OK : db_fail(db, rc, e);
+}
+
+enum status db_run(struct db *db, enum statement what, struct error *e)
+{
+	struct db_call call;
+
+	db_start(&call, db, what);
+	return db_finish(&call, e);
+}
+
+/* A failed statement may have ended the transaction already. */
+void db_rollback(struct db *db)
+{
+	db_set_stop(db, NULL);
+	if (!sqlite3_get_autocommit(db->handle))
+		(void)db_run(db, STATEMENT_ROLLBACK, NULL);
+}
+
+void db_start(struct db_call *call, struct db *db, enum statement what)
+{
+	*call = (struct db_call){ .db = db, .rc = prepare(db, what) };
+	call->stmt = db->statements[what];
+}
+
+void db_bind_int(struct db_call *call, int at, int64_t v)
+{
+	if (call->rc == SQLITE_OK)
+		call->rc = sqlite3_bind_int64(call->stmt, at, v);
+}
+
+void db_bind_size(struct db_call *call, int at, uint64_t v)
+{
+	if (call->rc == SQLITE_OK)
+		call->rc = v <= INT64_MAX ? sqlite3_bind_int64(call->stmt, at, (int64_t)v)
+					  : SQLITE_TOOBIG;
+}
+
+void db_bind_blob(struct db_call *call, int at, struct bytes v)
+{
+	if (call->rc == SQLITE_OK)
+		call->rc = sqlite3_bind_blob64(call->stmt, at, v.data, v.len, SQLITE_STATIC);
+}
+
+void db_bind_text(struct db_call *call, int at, struct bytes v)
+{
+	if (call->rc == SQLITE_OK)
+		call->rc = sqlite3_bind_text64(call->stmt, at, v.data, v.len, SQLITE_STATIC,
+			SQLITE_UTF8);
+}
+
+enum status db_step(struct db_call *call, bool *ret_row, struct error *e)
+{
+	if (call->rc == SQLITE_OK)
+		call->rc = sqlite3_step(call->stmt);
+	if (call->rc == SQLITE_ROW || call->rc == SQLITE_DONE) {
+		*ret_row = call->rc == SQLITE_ROW;
+		call->rc = SQLITE_OK;
+		return ST_OK;
+	}
+	return db_fail(call->db, call->rc, e);
+}
+
+enum status db_finish(struct db_call *call, struct error *e)
+{
+	bool row;
+	enum status st = db_step(call, &row, e);
+
+	db_end(call);
+	return st;
+}
+
+void db_end(struct db_call *call)
+{
+	if (!call->stmt)
+		return;
+	/* Their results repeat what db_step has told. */
+	sqlite3_reset(call->stmt);
+	sqlite3_clear_bindings(call->stmt);
+	call->stmt = NULL;
+}
+
+int64_t db_column_int(const struct db_call *call, int at)
+{
+	return sqlite3_column_int64(call->stmt, at);
+}
+
+uint64_t db_column_size(const struct db_call *call, int at)
+{
+	int64_t v = sqlite3_column_int64(call->stmt, at);
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+enum status db_column_bytes(const struct db_call *call, int at, struct arena *arena,
+	struct bytes *ret, struct error *e)
+{
+	const void *data;
+	size_t len;
+
+	if (sqlite3_column_type(call->stmt, at) == SQLITE_NULL) {
+		*ret = BYTES_NONE;
+		return ST_OK;
+	}
+	/* Of a text column too this gives the UTF-8 bytes, NULs included. */
+	data = sqlite3_column_blob(call->stmt, at);
+	len = (size_t)sqlite3_column_bytes(call->stmt, at);
+	if (!data && sqlite3_errcode(call->db->handle) == SQLITE_NOMEM)
+		return error_set(e, ST_NOMEM, "out of memory");
+	if (arena_dup_bytes(arena, (struct bytes){ data ? data : "", len }, ret) < 0)
+		return error_set(e, ST_NOMEM, "out of memory");
+	return ST_OK;
+}

@@ -1,0 +1,161 @@
+/*
+ * store.c: opens the folder: lock, look at the file, writer, migrations, readers.
+ * Closing goes the other way, so that the writer is the last connection and folds
+ * the write-ahead log into the file.
+ */
+#include "engine/store/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/store/lock.h"
+#include "engine/store/schema.h"
+#include "util/mem.h"
+#include "util/strbuf.h"
+
+/* SQLite gives the log files the mode of the database, so made here: 0600. */
+static enum status make_file(const char *path, struct error *e)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), why = errno;
+
+	if (fd >= 0) {
+		close(fd);
+		return ST_OK;
+	}
+	error_set(e, why == ENOSPC || why == EDQUOT ? ST_FULL : ST_IO,
+		"cannot write 'rcpd.db' in the data folder");
+	if (e)
+		error_detail(e, "errno %d", why);
+	return why == ENOSPC || why == EDQUOT ? ST_FULL : ST_IO;
+}
+
+enum status store_read_totals(struct db *db, struct store_totals *ret, struct error *e)
+{
+	struct db_call call;
+	bool row = false;
+	enum status st;
+
+	db_start(&call, db, STATEMENT_GET_CORPUS);
+	st = db_step(&call, &row, e);
+	if (!st && !row)
+		st = error_set(e, ST_CORRUPT, "the corpus is damaged: its totals are missing");
+	if (!st)
+		*ret = (struct store_totals){
+			.version = db_column_size(&call, 0),
+			.documents = db_column_size(&call, 1),
+			.chunks = db_column_size(&call, 2),
+			.text_bytes = db_column_size(&call, 3),
+		};
+	db_end(&call);
+	return st;
+}
+
+static enum status read_corpus_id(struct store *s, struct error *e)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(s->writer.db.handle, "SELECT id FROM corpus", -1, &stmt, NULL);
+	enum status st = ST_OK;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW && sqlite3_column_bytes(stmt, 0) == sizeof s->corpus_id - 1)
+		memcpy(s->corpus_id, sqlite3_column_blob(stmt, 0), sizeof s->corpus_id - 1);
+	else if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		st = error_set(e, ST_CORRUPT, "the corpus is damaged: its id is missing");
+	else
+		st = db_fail(&s->writer.db, rc, e);
+	sqlite3_finalize(stmt);
+	return st;
+}
+
+static enum status open_writer(struct store *s, const char *path, struct error *e)
+{
+	enum status st;
+
+	s->writer.store = s;
+	if ((st = gate_init(&s->write_gate, 1, e)) || (st = schema_check(path, e)) ||
+		(st = make_file(path, e)) || (st = db_open(path, DB_WRITER, &s->writer.db, e)) ||
+		(st = schema_migrate(&s->writer.db, e)) || (st = read_corpus_id(s, e)))
+		return st;
+	gate_put(&s->write_gate, &s->writer);
+	return ST_OK;
+}
+
+static enum status open_views(struct store *s, const char *path, unsigned n, struct error *e)
+{
+	enum status st = gate_init(&s->view_gate, n, e);
+
+	if (st)
+		return st;
+	s->views = mem_array(n, sizeof s->views[0]);
+	if (!s->views)
+		return error_set(e, ST_NOMEM, "out of memory");
+	for (; s->view_count < n; s->view_count++) {
+		struct store_view *v = &s->views[s->view_count];
+
+		v->store = s;
+		st = db_open(path, DB_READER, &v->db, e);
+		if (st)
+			return st;
+		gate_put(&s->view_gate, v);
+	}
+	return ST_OK;
+}
+
+static enum status open_all(struct store *s, const char *dir, unsigned readers, struct error *e)
+{
+	struct strbuf path = STRBUF_INIT;
+	enum status st = lock_folder(dir, &s->lock_fd, e);
+
+	if (st)
+		return st;
+	strbuf_adds(&path, dir);
+	strbuf_adds(&path, "/rcpd.db");
+	if (!strbuf_ok(&path))
+		st = error_set(e, ST_NOMEM, "out of memory");
+	else if (!(st = open_writer(s, path.data, e)))
+		st = open_views(s, path.data, readers, e);
+	strbuf_release(&path);
+	return st;
+}
+
+enum status store_open(const char *dir, unsigned readers, struct store **ret, struct error *e)
+{
+	struct store *s;
+	enum status st;
+
+	if (!sqlite3_threadsafe())
+		return error_set(e, ST_INTERNAL, "this SQLite was built without threads");
+	s = mem_zero(sizeof *s);
+	if (!s)
+		return error_set(e, ST_NOMEM, "out of memory");
+	s->lock_fd = -1;
+	st = open_all(s, dir, readers ? readers : 1, e);
+	if (st)
+		store_close(s);
+	else
+		*ret = s;
+	return st;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->view_count; i++)
+		db_release(&s->views[i].db);
+	mem_free(s->views);
+	gate_release(&s->view_gate);
+	db_release(&s->writer.db);
+	gate_release(&s->write_gate);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	mem_free(s);
+}
+
+const char *store_corpus_id(const struct store *s)
+{
+	return s->corpus_id;
+}

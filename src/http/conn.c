@@ -1,0 +1,184 @@
+/*
+ * conn.c: open sockets: who is at the other end, how many they have, how long they
+ * have been silent. A record is made when libmicrohttpd reports the connection and
+ * freed when it reports its end, which is before it closes the descriptor; between
+ * the two the record is found by descriptor and generation, never by a pointer
+ * kept in an event.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "http/private.h"
+#include "util/clock.h"
+#include "util/gauge.h"
+#include "util/mem.h"
+
+enum MHD_Result conn_admit(void *cls, const struct sockaddr *addr, socklen_t len)
+{
+	struct io *io = cls;
+	struct peer_key key;
+
+	(void)len;
+	io->progress++;
+	return !peer_key(addr, &key) || peers_room(&io->http->peers, &key) ? MHD_YES : MHD_NO;
+}
+
+/* Textual address; a mapped IPv4 one is written as IPv4. */
+static void peer_text(const struct sockaddr *addr, char *buf, size_t size)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)addr;
+	const struct sockaddr_in *in4 = (const struct sockaddr_in *)(const void *)addr;
+	const char *done = NULL;
+
+	if (addr->sa_family == AF_INET)
+		done = inet_ntop(AF_INET, &in4->sin_addr, buf, (socklen_t)size);
+	else if (addr->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
+		done = inet_ntop(AF_INET, &in6->sin6_addr.s6_addr[12], buf, (socklen_t)size);
+	else if (addr->sa_family == AF_INET6)
+		done = inet_ntop(AF_INET6, &in6->sin6_addr, buf, (socklen_t)size);
+	if (!done)
+		buf[0] = '\0';
+}
+
+static void conn_identify(struct conn *conn, const struct sockaddr *addr)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	conn->uid = -1;
+	if (addr && addr->sa_family != AF_UNIX)
+		peer_text(addr, conn->peer, sizeof(conn->peer));
+	else if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0)
+		conn->uid = (long)cred.uid;
+}
+
+/* Makes room for fd in the table. */
+static bool table_grow(struct io *io, int fd)
+{
+	size_t need = (size_t)fd + 1, len = io->by_fd_len ? io->by_fd_len : 64;
+	struct conn **grown;
+
+	if (need <= io->by_fd_len)
+		return true;
+	while (len < need)
+		len *= 2;
+	grown = mem_resize(io->by_fd, len * sizeof(struct conn *));
+	if (!grown)
+		return false;
+	memset(grown + io->by_fd_len, 0, (len - io->by_fd_len) * sizeof(struct conn *));
+	io->by_fd = grown;
+	io->by_fd_len = len;
+	return true;
+}
+
+static void conn_link(struct io *io, struct conn *conn)
+{
+	conn->generation = ++io->next_generation;
+	if (conn->generation == 0)
+		conn->generation = ++io->next_generation;
+	conn->next = io->conns;
+	if (io->conns)
+		io->conns->prev = conn;
+	io->conns = conn;
+	io->by_fd[conn->fd] = conn;
+	gauge_add(GAUGE_CONNECTIONS, 1);
+}
+
+static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_context)
+{
+	const union MHD_ConnectionInfo *fd =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *addr =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct conn *conn;
+
+	*socket_context = NULL;
+	if (!fd || fd->connect_fd < 0 || !table_grow(io, fd->connect_fd))
+		return;
+	conn = mem_zero(sizeof(*conn));
+	if (!conn)
+		return;
+	conn->io = io;
+	conn->fd = fd->connect_fd;
+	conn->idle_since_ns = clock_mono_ns();
+	conn_identify(conn, addr ? addr->client_addr : NULL);
+	/* Two threads may both have found room: the second one loses here. */
+	if (addr && addr->client_addr && peer_key(addr->client_addr, &conn->key)) {
+		conn->counted = peers_enter(&io->http->peers, &conn->key);
+		if (!conn->counted) {
+			mem_free(conn);
+			return;
+		}
+	}
+	conn_link(io, conn);
+	*socket_context = conn;
+}
+
+static void conn_close(struct conn *conn)
+{
+	struct io *io = conn->io;
+
+	/* Normally long gone; libmicrohttpd skips the completion callback where it
+	 * runs out of epoll memory. */
+	if (conn->ex)
+		exchange_end(conn->ex);
+	watch_remove(conn);
+	if (conn->counted)
+		peers_leave(&io->http->peers, &conn->key);
+	if (conn->prev)
+		conn->prev->next = conn->next;
+	else
+		io->conns = conn->next;
+	if (conn->next)
+		conn->next->prev = conn->prev;
+	io->by_fd[conn->fd] = NULL;
+	gauge_add(GAUGE_CONNECTIONS, -1);
+	mem_free(conn);
+}
+
+void conn_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
+	enum MHD_ConnectionNotificationCode code)
+{
+	struct io *io = cls;
+
+	io->progress++;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		conn_open(io, mhd, socket_context);
+	} else if (*socket_context) {
+		conn_close(*socket_context);
+		*socket_context = NULL;
+	}
+}
+
+static bool older(uint64_t now_ns, uint64_t since_ns, unsigned seconds)
+{
+	return seconds && now_ns > since_ns && now_ns - since_ns > seconds * 1000000000ULL;
+}
+
+/*
+ * Twice a second, over all connections of this thread. libmicrohttpd's timeout
+ * restarts with every byte, so a client that sends one now and then would stay for
+ * ever; these limits count from the start. Waiting and streaming requests are
+ * exempt: their deadline is the dispatcher's. A shutdown of the socket makes
+ * libmicrohttpd close it in its next turn.
+ */
+void conn_sweep(struct io *io, uint64_t now_ns)
+{
+	const struct http_config *cfg = &io->http->cfg;
+	struct conn *conn;
+
+	for (conn = io->conns; conn; conn = conn->next) {
+		struct exchange *ex = conn->ex;
+
+		if (!ex) {
+			if (older(now_ns, conn->idle_since_ns, cfg->idle_timeout_s))
+				(void)shutdown(conn->fd, SHUT_RDWR);
+		} else if (ex->phase == PHASE_NEW || ex->phase == PHASE_BODY) {
+			if (older(now_ns, ex->started_ns, cfg->body_timeout_s))
+				(void)shutdown(conn->fd, SHUT_RDWR);
+		} else {
+			sse_sweep(ex, now_ns);
+		}
+	}
+}
