@@ -5,6 +5,7 @@
  */
 #include "engine/private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util/mem.h"

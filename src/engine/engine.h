@@ -92,6 +92,7 @@ const char *engine_corpus_id(const struct engine *en);
 struct engine_stats {
 	uint64_t documents, chunks, text_bytes, version;
 };
+/* Counts of what the view sees. */
 enum status engine_view_stats(struct engine_view *v, struct engine_stats *ret, struct error *e);
 
 /* Analysed query: see text/query.h. */

@@ -1,9 +1,9 @@
 /*
  * call.c: from a complete POST to the dispatcher and back.
  *
- *   small body ─▶ parse here ─▶ answered? ─▶ reply            (ping: the hot path)
- *                                  │no
- *   large body ────────────────────┴──▶ worker ─▶ done ─▶ resume ─▶ reply
+ *   small body ─▶ parse here ─▶ answered? ─▶ reply     (ping: the hot path)
+ *                                 │no
+ *   large body ───────────────────┴─▶ worker ─▶ done ─▶ resume ─▶ reply
  *
  * Whether a request streams is known only once it is parsed. A large body whose
  * client wants a stream is therefore parsed by a worker first and comes back here
@@ -42,6 +42,7 @@ static enum MHD_Result call_dispatch(struct exchange *ex, bool parsed)
 		exchange_unref(ex);
 		return reply_rpc(ex);
 	}
+	ex->submitted = true;
 	return stream ? sse_start(ex) : exchange_wait(ex);
 }
 

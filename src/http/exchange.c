@@ -1,8 +1,8 @@
 /*
  * exchange.c: the life of one request.
  *
- *   request line ─▶ headers ─▶ body ─▶ complete ─▶ answered at once ─────────▶ end
- *                                          └▶ suspended while a worker has it ─▶┘
+ *   request line ─▶ headers ─▶ body ─▶ complete ─▶ answered at once ─▶ end
+ *                                        └▶ suspended: a worker has it ─▶┘
  *
  * It is made in libmicrohttpd's log callback, which alone sees the raw target, and
  * ends in the completion callback. Two references may outlive that: the one a
@@ -58,6 +58,10 @@ void exchange_unref(struct exchange *ex)
 {
 	if (atomic_fetch_sub(&ex->refs, 1) != 1)
 		return;
+	/* Parsed, then the client left: the refusal takes it out of the table of
+	 * requests in flight, where a worker's run would have. */
+	if (ex->job && !ex->submitted && !rpc_job_answered(ex->job))
+		rpc_job_refuse(ex->job, RPC_CANCELLED, "the client left", 0);
 	rpc_job_unref(ex->job);
 	strbuf_release(&ex->body);
 	strbuf_release(&ex->queue);

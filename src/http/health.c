@@ -22,7 +22,7 @@ static enum MHD_Result answer_object(struct exchange *ex, unsigned status, const
 		jw_kv_string(&w, "protocol", "RCP/1");
 		jw_kv_string(&w, "base", h->cfg.base);
 		jw_kv_string(&w, "docs",
-			"POST a JSON-RPC 2.0 request to the base path, or to base/METHOD; the method info lists what is offered");
+			"POST JSON-RPC 2.0 to the base path, or to base/METHOD; info lists what is offered");
 	}
 	jw_end(&w);
 	if (!json_writer_ok(&w)) {

@@ -1,10 +1,10 @@
 /*
  * http/private.h: the structures that the files of this folder share.
  *
- *   http ──▶ io (one a thread) ──▶ conn (one a socket) ──▶ exchange (one a request)
- *                │ MHD daemon        │ peer, timers          │ body, job, reply
- *                │ hang-up epoll     └ fd + generation       └ counted: a worker may
- *                └ list of conns                               outlive its client
+ *   http ──▶ io (a thread) ──▶ conn (a socket) ──▶ exchange (a request)
+ *              │ MHD daemon     │ peer, timers     │ body, job, reply
+ *              │ hang-up epoll  └ fd, generation   └ counted: a worker may
+ *              └ list of conns                       outlive its client
  *
  * Who touches what: io and conn belong to their I/O thread alone (all callbacks of
  * a daemon run on the thread that calls MHD_run). An exchange is the I/O thread's
@@ -137,6 +137,7 @@ struct exchange {
 	size_t charged;     /* bytes of the budget held */
 	uint64_t started_ns;
 	struct rpc_job *job;
+	bool submitted;     /* the job went to a worker */
 	struct parse_task parse;
 	atomic_bool gone;   /* the client left, or we gave up on it */
 

@@ -243,10 +243,10 @@ enum rpc_code methods_index_add(struct rpc_call *call, const void *params, struc
 	const struct methods *m = rpc_call_methods_arg(call);
 	const struct engine_stop stop = { methods_stop, call };
 	struct engine_once once = { .key = BYTES_NONE };
-	struct engine_document *docs;
+	struct engine_document *docs = NULL;
 	struct engine_commit commit;
 	struct error e;
-	size_t n;
+	size_t n = 0;
 	enum rpc_code rc;
 
 	rc = read_documents(call, p, &docs, &n);

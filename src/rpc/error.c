@@ -82,7 +82,7 @@ static void set_message(struct rpc_error *err, enum rpc_code code, const char *f
 	}
 }
 
-enum rpc_code rpc_error_set(struct rpc_error *err, enum rpc_code code, const char *fmt, ...)
+enum rpc_code (rpc_error_set)(struct rpc_error *err, enum rpc_code code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -92,7 +92,7 @@ enum rpc_code rpc_error_set(struct rpc_error *err, enum rpc_code code, const cha
 	return code;
 }
 
-enum rpc_code rpc_error_field(struct rpc_error *err, const char *field, const char *fmt, ...)
+enum rpc_code (rpc_error_field)(struct rpc_error *err, const char *field, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -103,7 +103,7 @@ enum rpc_code rpc_error_field(struct rpc_error *err, const char *field, const ch
 	return RPC_INVALID_PARAMS;
 }
 
-enum rpc_code rpc_error_option(struct rpc_error *err, const char *option, const char *fmt, ...)
+enum rpc_code (rpc_error_option)(struct rpc_error *err, const char *option, const char *fmt, ...)
 {
 	va_list ap;
 

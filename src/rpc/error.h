@@ -61,4 +61,10 @@ enum rpc_code rpc_error_from(struct rpc_error *err, const struct error *e);
 void rpc_error_write(struct strbuf *out, const char *id, size_t id_len,
 	const struct rpc_error *err);
 
+#ifdef __clang_analyzer__ /* as in util/status.h */
+#define rpc_error_set(err, code, ...) ((void)(rpc_error_set)(err, code, __VA_ARGS__), (code))
+#define rpc_error_field(err, ...) ((void)(rpc_error_field)(err, __VA_ARGS__), RPC_INVALID_PARAMS)
+#define rpc_error_option(err, ...) ((void)(rpc_error_option)(err, __VA_ARGS__), RPC_OPTION)
+#endif
+
 #endif

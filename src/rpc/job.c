@@ -133,6 +133,7 @@ struct rpc_job *rpc_job_new(struct rpc *rpc, struct rpc_input *in)
 
 	if (!job || (in->has_path && !(job->path_method = mem_strdup(in->path_method)))) {
 		mem_free(job);
+		strbuf_release(&in->body);
 		return NULL;
 	}
 	atomic_init(&job->refs, 1);

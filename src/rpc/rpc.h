@@ -84,7 +84,7 @@ struct rpc_input {
 	bool progress;           /* the transport can carry frames for this message */
 };
 
-/* Takes in->body (inited again afterwards). NULL only when out of memory. */
+/* Takes in->body in any case (inited again afterwards). NULL only when out of memory. */
 struct rpc_job *rpc_job_new(struct rpc *rpc, struct rpc_input *in);
 struct rpc_job *rpc_job_ref(struct rpc_job *job);
 void rpc_job_unref(struct rpc_job *job); /* NULL is fine */

@@ -45,7 +45,7 @@ static void format_into(char *dst, size_t size, const char *fmt, va_list ap)
 		dst[utf8_floor(dst, size - 1, size - 1)] = '\0';
 }
 
-enum status error_set(struct error *e, enum status code, const char *fmt, ...)
+enum status (error_set)(struct error *e, enum status code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -59,7 +59,7 @@ enum status error_set(struct error *e, enum status code, const char *fmt, ...)
 	return code;
 }
 
-enum status error_field(struct error *e, enum status code, const char *field, const char *fmt, ...)
+enum status (error_field)(struct error *e, enum status code, const char *field, const char *fmt, ...)
 {
 	va_list ap;
 

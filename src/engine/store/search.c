@@ -1,7 +1,8 @@
 /*
- * search.c: the full-text search over one view. SQLite sorts by score, document id
- * and chunk together and keeps only the best k, so that ties at the cut fall as
- * they do inside. Cost: every match is scored; memory for k rows.
+ * search.c: the full-text search over one view: score descending, then document id,
+ * then chunk, at the cut as well as above it. One row more than asked shows whether
+ * the cut runs through equal scores; only then are the ids of all matches looked
+ * up. Cost: every match is scored; memory for k rows.
  */
 #include "engine/store/private.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define FIRST_ROWS 64
+#define MOST_ROWS 1000000 /* far above any k that limits let through */
 
 struct rows {
 	struct engine_candidate *at;
@@ -51,26 +53,42 @@ static enum status add_row(const struct db_call *call, struct rows *rows, struct
 	return st;
 }
 
-enum status store_view_search(struct store_view *v, struct bytes match, size_t k,
-	struct arena *arena, struct engine_candidate **ret, size_t *ret_n, struct error *e)
+static enum status run_search(struct store_view *v, enum statement what, struct bytes match,
+	size_t limit, struct arena *arena, struct rows *ret, struct error *e)
 {
 	struct rows rows = { NULL, 0, 0 };
 	struct db_call call;
 	bool row = true;
 	enum status st = ST_OK;
 
-	db_start(&call, &v->db, STATEMENT_SEARCH);
+	db_start(&call, &v->db, what);
 	db_bind_text(&call, 1, match);
-	db_bind_size(&call, 2, k);
+	db_bind_size(&call, 2, limit);
 	while (!st && row) {
 		st = db_step(&call, &row, e);
 		if (!st && row)
 			st = add_row(&call, &rows, arena, e);
 	}
 	db_end(&call);
+	if (!st)
+		*ret = rows;
+	return st;
+}
+
+enum status store_view_search(struct store_view *v, struct bytes match, size_t k,
+	struct arena *arena, struct engine_candidate **ret, size_t *ret_n, struct error *e)
+{
+	struct rows rows = { NULL, 0, 0 };
+	enum status st;
+
+	if (k > MOST_ROWS)
+		k = MOST_ROWS;
+	st = run_search(v, STATEMENT_SEARCH, match, k + 1, arena, &rows, e);
+	if (!st && rows.n > k && k > 0 && rows.at[k].score == rows.at[k - 1].score)
+		st = run_search(v, STATEMENT_SEARCH_TIED, match, k, arena, &rows, e);
 	if (st)
 		return st;
 	*ret = rows.at;
-	*ret_n = rows.n;
+	*ret_n = rows.n < k ? rows.n : k;
 	return ST_OK;
 }

@@ -51,9 +51,18 @@ static const char *const sql[STATEMENT_COUNT] = {
 		"DELETE FROM idempotency WHERE key IN"
 		" (SELECT key FROM idempotency WHERE created <= ?1 ORDER BY created LIMIT ?2)",
 
-	/* CROSS JOIN fixes the order of the loops: matches first, then their rows.
-	 * bm25 is negative, the best first; the sorter keeps no more than ?2 rows. */
+	/* bm25 is negative, the best first; a sorter keeps no more than ?2 rows. The
+	 * first form looks up the documents of the best rows alone, so which of equal
+	 * scores it cuts off is chance; the second looks up all, and is exact. CROSS
+	 * JOIN fixes the order of the loops: matches first, then their rows. */
 	[STATEMENT_SEARCH] =
+		"SELECT best.key, d.id, c.no, best.cost FROM"
+		" (SELECT rowid AS key, bm25(words, 2.0, 1.0) AS cost"
+		"  FROM words WHERE words MATCH ?1 ORDER BY cost LIMIT ?2) AS best"
+		" CROSS JOIN chunks AS c ON c.key = best.key"
+		" CROSS JOIN documents AS d ON d.key = c.doc"
+		" ORDER BY best.cost, d.id, c.no",
+	[STATEMENT_SEARCH_TIED] =
 		"SELECT words.rowid, d.id, c.no, bm25(words, 2.0, 1.0) AS cost"
 		" FROM words CROSS JOIN chunks AS c ON c.key = words.rowid"
 		" CROSS JOIN documents AS d ON d.key = c.doc"

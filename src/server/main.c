@@ -1,0 +1,41 @@
+/*
+ * server/main.c: reads the command line and the configuration, and hands over.
+ */
+#include <stdio.h>
+
+#include "server/app.h"
+
+static int check_done(const struct options *o, struct config *config)
+{
+	config_free(config);
+	if (o->config)
+		printf("configuration %s is valid\n", o->config);
+	else
+		printf("configuration is valid\n");
+	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct config *config = NULL;
+	struct error e = { 0 };
+
+	if (options_parse(argc, argv, &options, &e) != ST_OK) {
+		app_complain(&e);
+		return EXIT_USAGE;
+	}
+	if (options.action == OPTIONS_HELP || options.action == OPTIONS_VERSION) {
+		fputs(options.action == OPTIONS_HELP ? options_help() : "rcpd " RCPD_VERSION "\n",
+			stdout);
+		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	}
+	if (config_load(options.config, options.overrides, options.override_count, &config, &e) !=
+		ST_OK) {
+		app_complain(&e);
+		return EXIT_USAGE;
+	}
+	if (options.action == OPTIONS_CHECK)
+		return check_done(&options, config);
+	return app_run(&options, config);
+}

@@ -1,0 +1,77 @@
+/*
+ * server/system.c: the data folder and the limit of open files.
+ */
+#include "server/system.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+
+/* Descriptors kept for all that is no connection: the corpus, epolls, logs. */
+#define RESERVED_FDS 128
+#define FEWEST_CONNECTIONS 16
+
+/* mkdir for each part of path, which is changed and restored on the way. */
+static int make_parts(char *path)
+{
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return -1;
+		*p = '/';
+	}
+	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+enum status system_make_folder(const char *path, struct error *e)
+{
+	char *copy;
+	struct stat st;
+	int rc, err;
+
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return ST_OK;
+		return error_set(e, ST_IO, "the data folder '%.150s' is no folder", path);
+	}
+	copy = mem_strdup(path);
+	if (!copy)
+		return error_set(e, ST_NOMEM, "out of memory");
+	rc = make_parts(copy);
+	err = errno;
+	mem_free(copy);
+	if (rc == 0)
+		return ST_OK;
+	return error_set(e, ST_IO, "cannot make the data folder '%.150s': %s", path, strerror(err));
+}
+
+uint64_t system_fit_connections(uint64_t wanted)
+{
+	struct rlimit lim;
+	uint64_t allowed;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) != 0)
+		return wanted;
+	if (lim.rlim_cur < lim.rlim_max) {
+		struct rlimit more = { lim.rlim_max, lim.rlim_max };
+
+		if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+			lim = more;
+	}
+	if (lim.rlim_cur == RLIM_INFINITY || lim.rlim_cur >= wanted + RESERVED_FDS)
+		return wanted;
+	allowed = lim.rlim_cur > RESERVED_FDS + FEWEST_CONNECTIONS ?
+			  lim.rlim_cur - RESERVED_FDS : FEWEST_CONNECTIONS;
+	if (allowed > wanted)
+		allowed = wanted;
+	log_event(LOG_WARNING, "max_connections lowered: the limit of open files is too small",
+		LOG_U("wanted", wanted), LOG_U("allowed", allowed),
+		LOG_U("open_files", lim.rlim_cur));
+	return allowed;
+}

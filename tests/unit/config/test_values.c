@@ -1,0 +1,286 @@
+/*
+ * test_values.c: what each kind of value takes, the rules of single keys and of
+ * pairs, config_diff and config_print.
+ */
+#include "helpers.h"
+
+static bool flag_good(const char *name, const char *value)
+{
+	struct config *c = NULL;
+	bool good = flag_load(name, value, &c, NULL) == ST_OK;
+
+	config_free(c);
+	return good;
+}
+
+/* The number a key has in c. */
+static uint64_t number_of(const struct config *c, const struct config_key *key)
+{
+	return *(const uint64_t *)(const void *)((const char *)c + key->offset);
+}
+
+/* Every number: its ends are taken, what lies outside is refused, by name. */
+static void test_number_bounds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < config_key_count; i++) {
+		const struct config_key *key = &config_keys[i];
+		char low[32], high[32], below[32], above[32];
+
+		if (key->kind != CONFIG_SIZE && key->kind != CONFIG_COUNT)
+			continue;
+		snprintf(low, sizeof(low), "%llu", (unsigned long long)key->min);
+		snprintf(high, sizeof(high), "%llu", (unsigned long long)key->max);
+		snprintf(above, sizeof(above), "%llu", (unsigned long long)key->max + 1);
+		snprintf(below, sizeof(below), "%lld", (long long)key->min - 1);
+		/* The rules over pairs may refuse an end; the message then names the pair. */
+		struct config_override flags[] = { { "max_body", "1k" }, { "max_k", "1" },
+			{ "max_body_total", "64g" }, { "max_candidates", "1000000" },
+			{ key->name, low } };
+		struct config *c = NULL;
+		assert_int_equal(config_load(NULL, flags, 5, &c, NULL), ST_OK);
+		assert_true(number_of(c, key) == key->min);
+		config_free(c);
+		flags[4].value = high;
+		assert_int_equal(config_load(NULL, flags, 5, &c, NULL), ST_OK);
+		assert_true(number_of(c, key) == key->max);
+		config_free(c);
+		assert_false(flag_good(key->name, above));
+		assert_false(flag_good(key->name, below));
+		assert_false(flag_good(key->name, ""));
+		assert_false(flag_good(key->name, "99999999999999999999999"));
+		assert_false(flag_good(key->name, "18446744073709551616"));
+		assert_false(flag_good(key->name, "+5"));
+		assert_false(flag_good(key->name, "5.0"));
+		assert_false(flag_good(key->name, "0x10"));
+	}
+}
+
+static void test_sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t want;
+	} good[] = { { "4096", 4096 }, { "8k", 8192 }, { "8K", 8192 }, { "3m", 3U << 20 },
+		{ "1g", 1U << 30 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct config *c = NULL;
+
+		assert_int_equal(flag_load("max_stream_queue", good[i].text, &c, NULL), ST_OK);
+		assert_true(c->max_stream_queue == good[i].want);
+		config_free(c);
+	}
+	assert_false(flag_good("max_stream_queue", "8kb"));
+	assert_false(flag_good("max_stream_queue", "8 k"));
+	assert_false(flag_good("max_stream_queue", "8t"));
+	assert_false(flag_good("max_stream_queue", "99999999999999999g"));
+	assert_false(flag_good("queue", "8k")); /* a count, no size */
+}
+
+static void test_range_message(void **state)
+{
+	struct config *c = NULL;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(flag_load("max_body", "2g", &c, &e), ST_INVALID);
+	assert_string_equal(e.message, "--max-body: max_body cannot be '2g'; it must be a size "
+				       "(digits, then k, m, g or nothing) from 1k to 1g");
+	assert_int_equal(flag_load("sessions", "Strict", &c, &e), ST_INVALID);
+	assert_string_equal(e.message, "--sessions: sessions cannot be 'Strict'; it must be one of "
+				       "stateless, token, strict");
+}
+
+static void test_bool(void **state)
+{
+	static const char *const yes[] = { "yes", "true", "on", "1", "YES", "True" };
+	static const char *const no[] = { "no", "false", "off", "0" };
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct config *c = NULL;
+
+		assert_int_equal(flag_load("read_only", yes[i], &c, NULL), ST_OK);
+		assert_true(c->read_only);
+		config_free(c);
+	}
+	for (size_t i = 0; i < 4; i++)
+		assert_true(flag_good("read_only", no[i]));
+	assert_false(flag_good("read_only", ""));
+	assert_false(flag_good("read_only", "2"));
+}
+
+static void test_choices(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < config_key_count; i++) {
+		if (config_keys[i].kind != CONFIG_CHOICE)
+			continue;
+		for (size_t k = 0; config_keys[i].choices[k]; k++)
+			assert_true(flag_good(config_keys[i].name, config_keys[i].choices[k]));
+		assert_false(flag_good(config_keys[i].name, ""));
+		assert_false(flag_good(config_keys[i].name, "nonsense"));
+	}
+}
+
+/* What an INI file could not hold is refused from everywhere. */
+static void test_strings(void **state)
+{
+	(void)state;
+	assert_true(flag_good("data", "/srv/a b;c"));
+	assert_true(flag_good("data", "/srv/\xc3\xa4"));
+	assert_false(flag_good("data", ""));
+	assert_false(flag_good("data", "/srv/a ;b"));
+	assert_false(flag_good("data", ";b"));
+	assert_false(flag_good("data", " /srv"));
+	assert_false(flag_good("data", "/srv\n"));
+	assert_false(flag_good("data", "/srv/\xff"));
+}
+
+static void test_listen(void **state)
+{
+	static const char *const good[] = { "127.0.0.1:0", "127.0.0.1:65535", "127.9.8.7:1",
+		"[::1]:80", "unix:/run/rcpd.sock", "unix:x", "localhost:8077" };
+	static const char *const bad[] = { "", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+		"127.0.0.1:-1", "127.0.0.1:8a", "::1:80", "[::1]", "[::1]80", "[127.0.0.1]:80",
+		"unix:", "example.org:80", "localhost", "localhost:99999", "127.1:80", "*:80" };
+	static const char *const open[] = { "0.0.0.0:80", "[::]:80", "192.168.1.1:80",
+		"128.0.0.1:80", "[2001:db8::1]:80", "[::ffff:10.0.0.1]:80" };
+	struct config *c = NULL;
+	struct error e;
+	char path[160] = "unix:/";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_true(flag_good("listen", good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (flag_good("listen", bad[i]))
+			fail_msg("listen took '%s'", bad[i]);
+	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+		assert_int_equal(flag_load("listen", open[i], &c, &e), ST_INVALID);
+		assert_non_null(strstr(e.message, "tokens come with a later release; bind loopback "
+						  "or a unix socket"));
+	}
+	memset(path + 6, 'x', 106);
+	assert_true(flag_good("listen", path));
+	memset(path + 6, 'x', 107);
+	assert_false(flag_good("listen", path));
+}
+
+static void test_base_path(void **state)
+{
+	static const char *const bad[] = { "", "/", "rcp", "/rcp/", "/a//b", "/a/../b", "/.", "/a b",
+		"/a%2fb", "/a?b", "/\xc3\xa4" };
+
+	(void)state;
+	assert_true(flag_good("base_path", "/rcp"));
+	assert_true(flag_good("base_path", "/v1/search-api"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (flag_good("base_path", bad[i]))
+			fail_msg("base_path took '%s'", bad[i]);
+}
+
+static void test_hosts_and_origins(void **state)
+{
+	(void)state;
+	assert_true(flag_good("hosts", "a.example  b_c.example 10.0.0.1"));
+	assert_false(flag_good("hosts", "a.example:80"));
+	assert_false(flag_good("hosts", "https://a.example"));
+	assert_true(flag_good("origins", "https://a.example http://localhost:3000"));
+	assert_false(flag_good("origins", "*"));
+	assert_false(flag_good("origins", "null"));
+	assert_false(flag_good("origins", "https://"));
+	assert_false(flag_good("origins", "https://a.example/"));
+	assert_false(flag_good("origins", "https://a.example:"));
+	assert_false(flag_good("origins", "https://a.example:123456"));
+	assert_false(flag_good("origins", "https://a.example a.example"));
+}
+
+static void test_pairs(void **state)
+{
+	(void)state;
+	assert_refused("[limits]\nmax_body = 2m\nmax_body_total = 1m\n",
+		":3: max_body_total is smaller than max_body (");
+	assert_refused("[limits]\nmax_k = 20000\n", "max_candidates is smaller than max_k (");
+}
+
+struct changes {
+	char names[256];
+	size_t reloadable;
+};
+
+static void note_change(const struct config_key *key, void *arg)
+{
+	struct changes *ch = arg;
+	size_t len = strlen(ch->names);
+
+	snprintf(ch->names + len, sizeof(ch->names) - len, "%s ", key->name);
+	ch->reloadable += key->reloadable;
+}
+
+static void test_diff(void **state)
+{
+	struct config_override flags[] = { { "listen", "127.0.0.1:1" }, { "read_only", "yes" },
+		{ "max_body", "1m" }, { "log_level", "debug" }, { "deadline_ms", "10" } };
+	struct config *a = NULL, *b = NULL;
+	struct changes ch = { 0 };
+
+	(void)state;
+	assert_int_equal(config_load(NULL, NULL, 0, &a, NULL), ST_OK);
+	assert_int_equal(config_load(NULL, flags, 5, &b, NULL), ST_OK);
+	config_diff(a, a, note_change, &ch);
+	assert_string_equal(ch.names, "");
+	config_diff(a, b, note_change, &ch);
+	assert_string_equal(ch.names, "listen read_only max_body deadline_ms log_level ");
+	assert_int_equal(ch.reloadable, 2);
+	config_free(a);
+	config_free(b);
+}
+
+/* What config_print writes reads back as the same config. */
+static void test_print_round_trip(void **state)
+{
+	struct config_override flags[] = { { "data", "/srv/a b;c" }, { "hosts", "x.example y" },
+		{ "max_body", "1000000" }, { "max_drain", "0" }, { "max_body_total", "1g" },
+		{ "read_only", "yes" }, { "sessions", "strict" }, { "listen", "[::1]:0" } };
+	char path[] = P_tmpdir "/rcpd-config-XXXXXX";
+	int fd = mkstemp(path);
+	struct config *a = NULL, *b = NULL;
+	struct changes ch = { 0 };
+	struct error e = { 0 };
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(config_load(NULL, flags, 8, &a, NULL), ST_OK);
+	config_print(a, fd);
+	close(fd);
+	if (config_load(path, NULL, 0, &b, &e) != ST_OK)
+		fail_msg("%s", e.message);
+	config_diff(a, b, note_change, &ch);
+	assert_string_equal(ch.names, "");
+	config_free(a);
+	config_free(b);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_number_bounds, env_clear),
+		cmocka_unit_test_setup(test_sizes, env_clear),
+		cmocka_unit_test_setup(test_range_message, env_clear),
+		cmocka_unit_test_setup(test_bool, env_clear),
+		cmocka_unit_test_setup(test_choices, env_clear),
+		cmocka_unit_test_setup(test_strings, env_clear),
+		cmocka_unit_test_setup(test_listen, env_clear),
+		cmocka_unit_test_setup(test_base_path, env_clear),
+		cmocka_unit_test_setup(test_hosts_and_origins, env_clear),
+		cmocka_unit_test_setup(test_pairs, env_clear),
+		cmocka_unit_test_setup(test_diff, env_clear),
+		cmocka_unit_test_setup(test_print_round_trip, env_clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

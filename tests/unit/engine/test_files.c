@@ -1,0 +1,475 @@
+/* test_files.c: the data folder: reopening, the lock, foreign and damaged files, a
+ * log cut short, a disk that is full or fails. */
+#include "corpus.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/private.h"
+#include "engine/store/private.h"
+
+struct file {
+	char *data;
+	size_t len;
+};
+
+static struct file read_file(const struct corpus *c, const char *name)
+{
+	struct file f = { NULL, 0 };
+	char path[600];
+	struct stat sb;
+	int fd;
+
+	corpus_path(c, name, path, sizeof path);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &sb), 0);
+	f.len = (size_t)sb.st_size;
+	f.data = malloc(f.len + 1);
+	assert_int_equal(read(fd, f.data, f.len), (ssize_t)f.len);
+	close(fd);
+	return f;
+}
+
+static void write_file(const struct corpus *c, const char *name, const void *data, size_t len)
+{
+	char path[600];
+	int fd;
+
+	corpus_path(c, name, path, sizeof path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	close(fd);
+}
+
+static bool file_exists(const struct corpus *c, const char *name)
+{
+	char path[600];
+
+	corpus_path(c, name, path, sizeof path);
+	return access(path, F_OK) == 0;
+}
+
+static enum status try_open(struct corpus *c)
+{
+	struct engine_options opt = { .dir = c->dir, .readers = 1 };
+
+	return engine_open(&opt, &c->engine, &c->error);
+}
+
+/* REQ: X7, IDX-03: what was answered is there after a restart, deletes too. */
+static void test_reopen(void **state)
+{
+	struct corpus *c = *state;
+	char id[17];
+
+	corpus_add(c, "a", "alpha");
+	corpus_add(c, "b", "bravo");
+	corpus_delete(c, "a");
+	memcpy(id, engine_corpus_id(c->engine), sizeof id);
+	corpus_reopen(c);
+	assert_string_equal(engine_corpus_id(c->engine), id);
+	assert_string_equal(corpus_search(c, "alpha bravo", 10), "b");
+	assert_int_equal(corpus_stats(c).version, 3);
+	assert_int_equal(corpus_delete(c, "a").documents, 0);
+	assert_int_equal(corpus_add(c, "c", "charlie").version, 4);
+}
+
+static void test_new_ids_differ(void **state)
+{
+	struct corpus *c = *state, other;
+
+	corpus_make_dir(&other);
+	corpus_open(&other);
+	assert_string_not_equal(engine_corpus_id(c->engine), engine_corpus_id(other.engine));
+	corpus_close(&other);
+	corpus_remove_dir(&other);
+}
+
+static void test_private_mode(void **state)
+{
+	struct corpus *c = *state;
+	static const char *const names[] = { "rcpd.db", "rcpd.db-wal", "lock" };
+	struct stat sb;
+	char path[600];
+
+	corpus_add(c, "a", "text");
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		corpus_path(c, names[i], path, sizeof path);
+		assert_int_equal(stat(path, &sb), 0);
+		assert_int_equal(sb.st_mode & 077, 0);
+	}
+}
+
+static long long ask(sqlite3 *h, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	long long value;
+
+	assert_int_equal(sqlite3_prepare_v2(h, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return value;
+}
+
+/* REQ: X7, IDX-02: what no kill -9 can show: each commit is synced to the disk. */
+static void test_settings(void **state)
+{
+	struct corpus *c = *state;
+	sqlite3 *writer = c->engine->store->writer.db.handle;
+
+	assert_int_equal(ask(writer, "PRAGMA synchronous"), 2); /* FULL */
+	assert_int_equal(
+		ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
+	assert_int_equal(ask(writer, "PRAGMA foreign_keys"), 1);
+	assert_int_equal(ask(writer, "PRAGMA user_version"), 1);
+	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
+	for (size_t i = 0; i < c->engine->store->view_count; i++)
+		assert_int_equal(
+			sqlite3_db_readonly(c->engine->store->views[i].db.handle, "main"), 1);
+}
+
+static void test_locked(void **state)
+{
+	struct corpus *c = *state, second = *c;
+
+	assert_int_equal(try_open(&second), ST_LOCKED);
+	assert_non_null(strstr(second.error.message, c->dir));
+	corpus_close(c);
+	assert_int_equal(try_open(c), ST_OK);
+}
+
+static void test_locked_by_process(void **state)
+{
+	struct corpus *c = *state;
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(try_open(c) == ST_LOCKED ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void test_no_folder(void **state)
+{
+	struct corpus missing = { .dir = "/nonexistent/folder" };
+
+	(void)state;
+	assert_int_equal(try_open(&missing), ST_IO);
+	assert_non_null(strstr(missing.error.message, "/nonexistent/folder"));
+}
+
+/* REQ: a newer version's file is refused and stays as it is, byte for byte. */
+static void test_future(void **state)
+{
+	struct corpus *c = *state;
+	struct file before, after;
+
+	corpus_add(c, "a", "text");
+	corpus_close(c);
+	before = read_file(c, "rcpd.db");
+	before.data[63] = 2; /* the file's version, big-endian at 60 */
+	write_file(c, "rcpd.db", before.data, before.len);
+	assert_int_equal(try_open(c), ST_FUTURE);
+	assert_non_null(strstr(c->error.message, "newer"));
+	after = read_file(c, "rcpd.db");
+	assert_int_equal(after.len, before.len);
+	assert_memory_equal(after.data, before.data, before.len);
+	assert_false(file_exists(c, "rcpd.db-wal"));
+	assert_false(file_exists(c, "rcpd.db-shm"));
+	before.data[63] = 1;
+	write_file(c, "rcpd.db", before.data, before.len);
+	corpus_open(c);
+	assert_true(bytes_eq(corpus_text(c, "a"), BYTES("text")));
+	free(before.data);
+	free(after.data);
+}
+
+/* The newer version's number may still be in its log, after a crash. */
+static void test_future_in_log(void **state)
+{
+	struct corpus *c = *state, copy;
+	struct file db, wal, after;
+
+	corpus_add(c, "a", "text");
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle,
+				 "PRAGMA user_version = 3", NULL, NULL, NULL),
+		SQLITE_OK);
+	db = read_file(c, "rcpd.db");
+	wal = read_file(c, "rcpd.db-wal");
+	corpus_make_dir(&copy);
+	write_file(&copy, "rcpd.db", db.data, db.len);
+	write_file(&copy, "rcpd.db-wal", wal.data, wal.len);
+	assert_int_equal(try_open(&copy), ST_FUTURE);
+	after = read_file(&copy, "rcpd.db");
+	assert_int_equal(after.len, db.len);
+	assert_memory_equal(after.data, db.data, db.len);
+	free(after.data);
+	after = read_file(&copy, "rcpd.db-wal");
+	assert_int_equal(after.len, wal.len);
+	assert_memory_equal(after.data, wal.data, wal.len);
+	free(after.data);
+	corpus_remove_dir(&copy);
+	free(db.data);
+	free(wal.data);
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle,
+				 "PRAGMA user_version = 1", NULL, NULL, NULL),
+		SQLITE_OK);
+}
+
+static void refuse_file(const void *data, size_t len)
+{
+	struct corpus c;
+	struct file after;
+
+	corpus_make_dir(&c);
+	write_file(&c, "rcpd.db", data, len);
+	assert_int_equal(try_open(&c), ST_CORRUPT);
+	assert_non_null(strstr(c.error.message, "rcpd.db"));
+	after = read_file(&c, "rcpd.db");
+	assert_int_equal(after.len, len);
+	assert_memory_equal(after.data, data, len);
+	free(after.data);
+	corpus_remove_dir(&c);
+}
+
+static void test_not_a_database(void **state)
+{
+	char noise[5000];
+
+	(void)state;
+	memset(noise, 'n', sizeof noise);
+	refuse_file("x", 1);
+	refuse_file("not a database at all\n", 22);
+	refuse_file(noise, sizeof noise);
+	memcpy(noise, "SQLite format 3", 16);
+	refuse_file(noise, sizeof noise);
+	refuse_file(noise, 50);
+}
+
+static void test_foreign_database(void **state)
+{
+	struct corpus c;
+	struct file f;
+	char path[600];
+	sqlite3 *h;
+
+	(void)state;
+	corpus_make_dir(&c);
+	corpus_path(&c, "rcpd.db", path, sizeof path);
+	assert_int_equal(sqlite3_open(path, &h), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(h, "CREATE TABLE mine(x); PRAGMA user_version = 1", NULL,
+				 NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(h);
+	f = read_file(&c, "rcpd.db");
+	refuse_file(f.data, f.len);
+	free(f.data);
+	corpus_remove_dir(&c);
+}
+
+/* Opens, searches and writes; returns how much of it failed. */
+static unsigned use_damaged(struct corpus *c)
+{
+	struct engine_document doc = document("d7", "new words");
+	struct engine_candidate *found;
+	struct engine_commit commit;
+	struct engine_view *v;
+	struct text_query q;
+	unsigned failed = 0;
+	size_t n;
+
+	if (try_open(c))
+		return 1;
+	assert_int_equal(text_query_parse(BYTES("words"), &c->arena, &q), ST_OK);
+	if (!engine_view_open(c->engine, NULL, &v, &c->error)) {
+		failed += engine_recall(v, &q, 5, &c->arena, &found, &n, &c->error) != ST_OK;
+		engine_view_close(v);
+	}
+	failed += engine_add(c->engine, &doc, 1, NULL, NULL, &c->arena, &commit, &c->error) !=
+		ST_OK;
+	corpus_close(c);
+	return failed;
+}
+
+/* Damage inside: an error when it is met, never a crash. Each byte range in turn. */
+static void test_damaged(void **state)
+{
+	struct corpus *c = *state;
+	unsigned refused = 0;
+	struct file f;
+
+	for (unsigned i = 0; i < 40; i++) {
+		char id[8];
+
+		snprintf(id, sizeof id, "d%u", i);
+		corpus_add(c, id, "words to be damaged in many ways");
+	}
+	corpus_close(c);
+	f = read_file(c, "rcpd.db");
+	for (size_t at = 100; at + 64 < f.len; at += 1500) {
+		char saved[64];
+
+		memcpy(saved, f.data + at, 64);
+		memset(f.data + at, 0xA5, 64);
+		write_file(c, "rcpd.db", f.data, f.len);
+		memcpy(f.data + at, saved, 64);
+		refused += use_damaged(c);
+	}
+	assert_true(refused > 0);
+	write_file(c, "rcpd.db", f.data, f.len);
+	free(f.data);
+	corpus_open(c);
+	assert_int_equal(corpus_stats(c).documents, 40);
+}
+
+/* REQ: IDX-01: the log cut anywhere in its last write: that write is whole or gone,
+ * and what is added afterwards stays. */
+static void test_torn_log(void **state)
+{
+	struct corpus *c = *state, copy;
+	struct file db, wal, longer;
+	unsigned whole = 0, gone = 0;
+
+	corpus_add(c, "A", "alpha");
+	wal = read_file(c, "rcpd.db-wal");
+	corpus_add(c, "B", "bravo");
+	longer = read_file(c, "rcpd.db-wal");
+	db = read_file(c, "rcpd.db");
+	assert_true(longer.len > wal.len);
+	for (size_t cut = wal.len; cut <= longer.len; cut += cut + 509 > longer.len &&
+			cut < longer.len ? longer.len - cut : 509) {
+		corpus_make_dir(&copy);
+		write_file(&copy, "rcpd.db", db.data, db.len);
+		write_file(&copy, "rcpd.db-wal", longer.data, cut);
+		corpus_open(&copy);
+		corpus_add(&copy, "C", "charlie");
+		corpus_reopen(&copy);
+		assert_true(bytes_eq(corpus_text(&copy, "A"), BYTES("alpha")));
+		assert_true(bytes_eq(corpus_text(&copy, "C"), BYTES("charlie")));
+		if (corpus_text(&copy, "B").data) {
+			assert_string_equal(corpus_search(&copy, "bravo", 10), "B");
+			whole++;
+		} else {
+			assert_string_equal(corpus_search(&copy, "bravo", 10), "");
+			gone++;
+		}
+		corpus_close(&copy);
+		corpus_check(&copy);
+		corpus_remove_dir(&copy);
+	}
+	assert_int_equal(whole, 1);
+	assert_true(gone > 10);
+	free(db.data);
+	free(wal.data);
+	free(longer.data);
+}
+
+static enum status add_big(struct corpus *c, const char *id, size_t len)
+{
+	char *text = malloc(len);
+	struct engine_document doc = { .id = bytes_of(id), .text = { text, len } };
+	struct engine_commit commit = { .version = 4711 };
+	enum status st;
+
+	for (size_t i = 0; i < len; i++)
+		text[i] = (char)(i % 7 == 6 ? ' ' : 'a' + (int)(i * i % 23));
+	st = engine_add(c->engine, &doc, 1, NULL, NULL, &c->arena, &commit, &c->error);
+	if (st)
+		assert_int_equal(commit.version, 4711);
+	free(text);
+	return st;
+}
+
+static void set_page_limit(struct corpus *c, const char *pragma)
+{
+	assert_int_equal(
+		sqlite3_exec(c->engine->store->writer.db.handle, pragma, NULL, NULL, NULL),
+		SQLITE_OK);
+}
+
+/* REQ: IDX-05: no room: the write is undone, reads go on, later writes work. */
+static void test_disk_full(void **state)
+{
+	struct corpus *c = *state;
+
+	corpus_add(c, "a", "alpha");
+	set_page_limit(c, "PRAGMA max_page_count = 60");
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(add_big(c, "big", 500000), ST_FULL);
+		assert_string_equal(
+			c->error.message, "cannot write to the corpus: the disk is full");
+		assert_string_not_equal(c->error.detail, "");
+		assert_string_equal(corpus_search(c, "alpha", 10), "a");
+		assert_int_equal(corpus_stats(c).documents, 1);
+		assert_int_equal(corpus_stats(c).version, 1);
+	}
+	corpus_add(c, "b", "bravo");
+	set_page_limit(c, "PRAGMA max_page_count = 1000000");
+	assert_int_equal(add_big(c, "big", 500000), ST_OK);
+	assert_int_equal(corpus_stats(c).version, 3);
+}
+
+/* REQ: IDX-05: writes that the system refuses, at every size of the files. */
+static void test_disk_fails(void **state)
+{
+	struct corpus *c = *state;
+	struct rlimit old, limit;
+	unsigned failed = 0;
+
+	corpus_add(c, "a", "alpha");
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	for (rlim_t size = 4096; size < 600000; size += 40001) {
+		enum status st;
+
+		limit = (struct rlimit){ size, old.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		st = add_big(c, "big", 100000);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		assert_true(st == ST_OK || st == ST_IO || st == ST_FULL);
+		failed += st != ST_OK;
+		assert_string_equal(corpus_search(c, "alpha", 10), "a");
+		assert_int_equal(corpus_text(c, "big").len, st ? 0 : 100000);
+		corpus_add(c, "b", "bravo");
+		corpus_delete(c, "big");
+	}
+	assert_true(failed > 2);
+	corpus_reopen(c);
+	assert_string_equal(corpus_search(c, "alpha", 10), "a");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, corpus_setup, corpus_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_reopen),
+		TEST(test_new_ids_differ),
+		TEST(test_private_mode),
+		TEST(test_settings),
+		TEST(test_locked),
+		TEST(test_locked_by_process),
+		TEST(test_no_folder),
+		TEST(test_future),
+		TEST(test_future_in_log),
+		TEST(test_not_a_database),
+		TEST(test_foreign_database),
+		TEST(test_damaged),
+		TEST(test_torn_log),
+		TEST(test_disk_full),
+		TEST(test_disk_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* test_recall.c: what is found, in which order, whatever the query. */
+#include "corpus.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "util/strbuf.h"
+
+#define SAMPLE "Order BENCH-100821 for don't panic, grammar::fa v38.101"
+
+static void expect(struct corpus *c, const char *query, const char *ids)
+{
+	const char *got = corpus_search(c, query, 10);
+
+	if (strcmp(got, ids) != 0)
+		fail_msg("query '%s' found '%s', not '%s'", query, got, ids);
+}
+
+/* REQ: RET-01: text is never query syntax. */
+static void test_hostile(void **state)
+{
+	struct corpus *c = *state;
+	static const char *const found[] = { "BENCH-100821", "don't", "don\xE2\x80\x99t",
+		"grammar::fa", "38.101", "\"BENCH", "grammar*", "{title}:panic", "panic OR",
+		"title:panic", "^panic", "+panic", "(panic", "panic)", "panic\"\"", "'panic",
+		"panic; DROP TABLE documents; --", "a\"panic" };
+	static const char *const nothing[] = { "\"unbalanced", "a\"b", "(", "text:x", "-x",
+		"x^2", "%", "_", "\\", "\"\"", "\"", "rowid:1", "words:x", "* *", "{}", "[]",
+		"\xEF\xBF\xBD" };
+
+	corpus_add(c, "sample", SAMPLE);
+	corpus_add(c, "other", "something else entirely");
+	for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+		expect(c, found[i], "sample");
+	for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
+		expect(c, nothing[i], "");
+	assert_int_equal(corpus_stats(c).documents, 2);
+}
+
+/* REQ: RET-02: operator words are words. */
+static void test_operators(void **state)
+{
+	struct corpus *c = *state;
+	static const char *const harmless[] = { "AND", "NEAR(a b", "*", "**", "OR OR",
+		"to be or not to be", "NOT", "NEAR", "NEAR/3" };
+
+	corpus_add(c, "pets", "cats and dogs");
+	corpus_add(c, "work", "working hard");
+	corpus_add(c, "birds", "parrots");
+	for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+		expect(c, harmless[i], "");
+	expect(c, "cats AND dogs", "pets");
+	expect(c, "NOT working", "work");
+	expect(c, "cats NOT dogs", "pets");
+}
+
+/* REQ: RET-03, D33: nothing asked, nothing found. */
+static void test_no_terms(void **state)
+{
+	struct corpus *c = *state;
+	static const char *const queries[] = { "", "   ", "\n", "!!!", "the of and",
+		"\xE2\x80\x8B", "\xF0\x9F\x98\x80", "\xCD\x85" };
+
+	corpus_add(c, "a", "the of and \xF0\x9F\x98\x80");
+	for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
+		expect(c, queries[i], "");
+	assert_string_equal(corpus_search(c, "a", 0), "");
+}
+
+/* Terms that did not come from text_query are quoted all the same. */
+static void test_raw_terms(void **state)
+{
+	struct corpus *c = *state;
+	struct bytes terms[] = { BYTES("a\"b"), BYTES("\""), BYTES("pan\0ic"), BYTES(""),
+		BYTES("\" OR \"x") };
+	struct text_query q = { .terms = terms, .n = 5 };
+	struct engine_candidate *found;
+	struct engine_view *v;
+	size_t n = 99;
+
+	corpus_add(c, "sample", "pan ic");
+	corpus_add(c, "other", "panic");
+	assert_int_equal(engine_view_open(c->engine, NULL, &v, &c->error), ST_OK);
+	assert_int_equal(
+		engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_OK);
+	assert_int_equal(n, 1);
+	assert_true(bytes_eq(found[0].doc_id, BYTES("sample")));
+	engine_view_close(v);
+}
+
+/* REQ: RET-06: equal scores fall by id, at the cut as well. */
+static void test_ties(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_document docs[200];
+	static char ids[200][16];
+	struct engine_candidate *all, *some;
+
+	for (size_t i = 0; i < 200; i++) {
+		size_t shuffled = i * 77 % 200;
+		snprintf(ids[i], sizeof ids[i], "%c%03zu", shuffled % 2 ? 'A' : 'z', shuffled);
+		docs[i] = document(ids[i], "the same text in each document");
+	}
+	corpus_add_all(c, docs, 200);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_int_equal(corpus_recall(c, "document text", 1000, &all), 200);
+		for (size_t i = 1; i < 200; i++) {
+			assert_true(all[i].score == all[0].score);
+			assert_true(bytes_cmp(all[i - 1].doc_id, all[i].doc_id) < 0);
+		}
+		for (size_t k = 1; k < 200; k += 7) {
+			assert_int_equal(corpus_recall(c, "document text", k, &some), k);
+			for (size_t i = 0; i < k; i++)
+				assert_true(bytes_eq(some[i].doc_id, all[i].doc_id));
+		}
+		corpus_reopen(c); /* the same after a restart */
+	}
+}
+
+/* REQ: R1: scores are finite, fall, and do not depend on k. */
+static void test_order(void **state)
+{
+	struct corpus *c = *state;
+	static char ids[300][8];
+	static char texts[300][200];
+	struct engine_document docs[300];
+	struct engine_candidate *all, *some;
+	size_t n;
+
+	for (size_t i = 0; i < 300; i++) {
+		snprintf(ids[i], sizeof ids[i], "d%zu", i);
+		snprintf(texts[i], sizeof texts[i], "%s %s %s word%zu", i % 3 ? "apple" : "pear",
+			i % 7 ? "plum" : "apple apple", i % 2 ? "long filler words here" : "",
+			i % 10);
+		docs[i] = document(ids[i], texts[i]);
+	}
+	corpus_add_all(c, docs, 300);
+	n = corpus_recall(c, "apple pear word3", 1000, &all);
+	assert_int_equal(n, 300);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(isfinite(all[i].score) && all[i].score >= 0);
+		assert_true(i == 0 || all[i].score < all[i - 1].score ||
+			(all[i].score == all[i - 1].score &&
+				bytes_cmp(all[i - 1].doc_id, all[i].doc_id) < 0));
+	}
+	for (size_t k = 1; k <= n; k += 23) {
+		assert_int_equal(corpus_recall(c, "apple pear word3", k, &some), k);
+		for (size_t i = 0; i < k; i++) {
+			assert_true(bytes_eq(some[i].doc_id, all[i].doc_id));
+			assert_true(some[i].score == all[i].score);
+		}
+	}
+}
+
+static void add_fillers(struct corpus *c)
+{
+	corpus_add(c, "f1", "nothing of interest");
+	corpus_add(c, "f2", "more filler");
+	corpus_add(c, "f3", "padding");
+}
+
+/* REQ: D45: the title is searched and weighs more. */
+static void test_title(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_document docs[] = { document("a", "volcano and other words"),
+		document("b", "mountain and other words") };
+
+	add_fillers(c);
+	docs[0].title = bytes_of("mountain");
+	docs[1].title = bytes_of("volcano");
+	corpus_add_all(c, docs, 2);
+	expect(c, "volcano", "b a");
+	expect(c, "mountain", "a b");
+}
+
+/* Stop words count in documents, not in queries; endings are folded. */
+static void test_words(void **state)
+{
+	struct corpus *c = *state;
+
+	add_fillers(c);
+	corpus_add(c, "who", "The Who played the song");
+	corpus_add(c, "run", "Running Électricité");
+	expect(c, "the who", "");
+	expect(c, "runs", "run");
+	expect(c, "ELECTRICITE", "run");
+	expect(c, "song the", "who");
+}
+
+/* A word said twice counts twice. */
+static void test_repeats(void **state)
+{
+	struct corpus *c = *state;
+
+	add_fillers(c);
+	corpus_add(c, "a", "alpha");
+	corpus_add(c, "b", "bravo");
+	expect(c, "alpha bravo bravo", "b a");
+	expect(c, "alpha alpha bravo", "a b");
+}
+
+static void test_many_terms(void **state)
+{
+	struct corpus *c = *state;
+	struct strbuf query = STRBUF_INIT, text = STRBUF_INIT;
+	struct engine_candidate *found;
+
+	for (unsigned i = 0; i < 600; i++) {
+		strbuf_addf(&query, "term%u ", i);
+		if (i % 50 == 11)
+			strbuf_addf(&text, "term%u ", i);
+	}
+	corpus_add(c, "some", text.data);
+	corpus_add(c, "last", "term511");
+	corpus_add(c, "beyond", "term512");
+	assert_int_equal(corpus_recall(c, query.data, 10, &found), 2);
+	assert_true(bytes_eq(found[0].doc_id, bytes_of("some")));
+	assert_true(bytes_eq(found[1].doc_id, bytes_of("last")));
+	strbuf_release(&query);
+	strbuf_release(&text);
+}
+
+/* REQ: L6, T7: a search asks and stops; the view can be used again. */
+static void test_cancel(void **state)
+{
+	struct corpus *c = *state;
+	static char ids[2000][8];
+	static struct engine_document docs[2000];
+	struct countdown count = { 1L << 30 };
+	struct engine_stop stop = { countdown_stop, &count };
+	struct engine_candidate *found = NULL;
+	struct engine_view *v;
+	struct text_query q;
+	size_t n = 0;
+	long asked;
+
+	for (size_t i = 0; i < 2000; i++) {
+		snprintf(ids[i], sizeof ids[i], "d%zu", i);
+		docs[i] = document(ids[i], "common words everywhere");
+	}
+	corpus_add_all(c, docs, 2000);
+	assert_int_equal(text_query_parse(bytes_of("common words"), &c->arena, &q), ST_OK);
+	assert_int_equal(engine_view_open(c->engine, &stop, &v, &c->error), ST_OK);
+	asked = count.left;
+	assert_int_equal(engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_OK);
+	asked -= count.left;
+	assert_true(asked > 10); /* 2000 matches cost more than 10,000 steps */
+	for (long i = 0; i < asked; i++) {
+		count.left = i;
+		assert_int_equal(
+			engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_CANCELLED);
+		assert_int_equal(n, 10);
+	}
+	count.left = 1L << 30;
+	assert_int_equal(engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_OK);
+	engine_view_close(v);
+	count.left = 0;
+	assert_int_equal(engine_view_open(c->engine, &stop, &v, &c->error), ST_CANCELLED);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, corpus_setup, corpus_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_hostile),
+		TEST(test_operators),
+		TEST(test_no_terms),
+		TEST(test_raw_terms),
+		TEST(test_ties),
+		TEST(test_order),
+		TEST(test_title),
+		TEST(test_words),
+		TEST(test_repeats),
+		TEST(test_many_terms),
+		TEST(test_cancel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
