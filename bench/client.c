@@ -167,8 +167,8 @@ static void answer_feed_line(struct answer *a, char ch)
 	a->line_len = 0;
 }
 
-static size_t answer_feed_body(struct answer *a, const char *p, size_t n, body_sink *sink, void *arg,
-	uint64_t at)
+static size_t answer_feed_body(struct answer *a, const char *p, size_t n, body_sink *sink,
+	void *arg, uint64_t at)
 {
 	size_t take = a->left < n ? (size_t)a->left : n;
 

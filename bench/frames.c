@@ -88,7 +88,8 @@ static bool frames_one(struct frames *f, struct client *c, const struct load_opt
 			.events = (short)(e == CLIENT_WRITE ? POLLOUT : POLLIN) };
 		if (poll(&p, 1, 10000) != 1)
 			return false;
-		e = e == CLIENT_WRITE ? client_flush(c, &o->request) : client_read(c, take_bytes, f);
+		e = e == CLIENT_WRITE ? client_flush(c, &o->request)
+				      : client_read(c, take_bytes, f);
 	}
 	if (e != CLIENT_DONE || c->answer.status != 200 || f->seen == 0)
 		return false;

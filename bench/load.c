@@ -68,24 +68,43 @@ struct texts {
 
 static void options_read(int argc, char **argv, struct load_options *o, struct texts *t)
 {
-	static const struct option table[] = { { "connect", 1, NULL, 'c' }, { "path", 1, NULL, 'p' },
-		{ "body", 1, NULL, 'b' }, { "connections", 1, NULL, 'n' },
+	static const struct option table[] = { { "connect", 1, NULL, 'c' },
+		{ "path", 1, NULL, 'p' }, { "body", 1, NULL, 'b' }, { "connections", 1, NULL, 'n' },
 		{ "warmup", 1, NULL, 'w' }, { "duration", 1, NULL, 'd' }, { "close", 0, NULL, 'x' },
 		{ "sse", 0, NULL, 's' }, { "expect", 1, NULL, 'e' }, { NULL, 0, NULL, 0 } };
 	int ch;
 
 	while ((ch = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		switch (ch) {
-		case 'c': t->connect = optarg; break;
-		case 'p': t->path = optarg; break;
-		case 'b': t->body = optarg; break;
-		case 'n': o->connections = number(optarg); break;
-		case 'w': o->warmup_ms = number(optarg); break;
-		case 'd': o->duration_ms = number(optarg); break;
-		case 'x': o->close_each = true; break;
-		case 's': t->sse = true; break;
-		case 'e': o->expect = optarg; break;
-		default: fail("unknown option", "see the usage");
+		case 'c':
+			t->connect = optarg;
+			break;
+		case 'p':
+			t->path = optarg;
+			break;
+		case 'b':
+			t->body = optarg;
+			break;
+		case 'n':
+			o->connections = number(optarg);
+			break;
+		case 'w':
+			o->warmup_ms = number(optarg);
+			break;
+		case 'd':
+			o->duration_ms = number(optarg);
+			break;
+		case 'x':
+			o->close_each = true;
+			break;
+		case 's':
+			t->sse = true;
+			break;
+		case 'e':
+			o->expect = optarg;
+			break;
+		default:
+			fail("unknown option", "see the usage");
 		}
 	}
 	if (optind + 1 != argc || !t->connect || !t->path || !t->body)

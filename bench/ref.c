@@ -48,8 +48,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct ref *ref, con
 	size_t len = 0;
 	char *text = a ? ref->reply(a, q->body, q->len, &len, &owned) : NULL;
 	unsigned status = text ? MHD_HTTP_OK : a ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_NOT_FOUND;
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		len, text, owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r = MHD_create_response_from_buffer(len, text,
+		owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
 
 	if (!r)
 		return MHD_NO;
@@ -155,8 +155,8 @@ static void serve(struct ref *ref, unsigned port)
 	pthread_t thread[REF_THREADS];
 
 	for (int i = 0; i < REF_THREADS; i++) {
-		struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, ref,
-			MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, 10000U,
+		struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request,
+			ref, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, 10000U,
 			MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 		if (!d || pthread_create(&thread[i], NULL, io_thread, d) != 0) {
 			(void)fputs("cannot start libmicrohttpd\n", stderr);

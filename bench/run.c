@@ -29,7 +29,7 @@ struct run {
 	const struct load_options *o;
 	struct slot *slots;
 	int ep;
-	uint64_t from, until; /* samples count between these */
+	uint64_t from, until;                /* samples count between these */
 	uint64_t total, done, errors, wrong; /* total: the warm-up too */
 	struct hist hist;
 };

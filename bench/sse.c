@@ -125,7 +125,10 @@ static struct http *make_http(struct rpc *rpc, struct pool *pool, unsigned threa
 		.server_name = "bench_sse",
 		.server_version = RCPD_VERSION,
 		.inline_body = 4096 };
-	const struct http_hooks hooks = { .rpc = rpc, .pool = pool, .gate = let_in, .ready = is_ready };
+	const struct http_hooks hooks = { .rpc = rpc,
+		.pool = pool,
+		.gate = let_in,
+		.ready = is_ready };
 	struct error e;
 	struct http *http;
 

@@ -62,7 +62,8 @@ struct engine_commit {
 	uint64_t version;    /* commit counter after the call */
 	uint64_t documents;  /* written or deleted by it */
 	uint64_t chunks;     /* written by it */
-	bool repeated;       /* idempotency key seen before: nothing was written */
+	bool repeated;       /* idempotency key seen before: nothing was written now, and
+	                      * the numbers above are those of the first call */
 	struct bytes result; /* repeated: the stored result, in the arena given */
 };
 

@@ -87,24 +87,28 @@ static void conn_link(struct io *io, struct conn *conn)
 
 static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_context)
 {
-	const union MHD_ConnectionInfo *fd =
+	/* libmicrohttpd 1.0 answers every question in the same place, so that the next
+	 * question overwrites the last answer: copy before asking again. */
+	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-	const union MHD_ConnectionInfo *addr =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	int fd = info ? info->connect_fd : -1;
+	const struct sockaddr *addr;
 	struct conn *conn;
 
 	*socket_context = NULL;
-	if (!fd || fd->connect_fd < 0 || !table_grow(io, fd->connect_fd))
+	if (fd < 0 || !table_grow(io, fd))
 		return;
+	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	addr = info ? info->client_addr : NULL;
 	conn = mem_zero(sizeof(*conn));
 	if (!conn)
 		return;
 	conn->io = io;
-	conn->fd = fd->connect_fd;
+	conn->fd = fd;
 	conn->idle_since_ns = clock_mono_ns();
-	conn_identify(conn, addr ? addr->client_addr : NULL);
+	conn_identify(conn, addr);
 	/* Two threads may both have found room: the second one loses here. */
-	if (addr && addr->client_addr && peer_key(addr->client_addr, &conn->key)) {
+	if (addr && peer_key(addr, &conn->key)) {
 		conn->counted = peers_enter(&io->http->peers, &conn->key);
 		if (!conn->counted) {
 			mem_free(conn);
@@ -157,6 +161,29 @@ static bool older(uint64_t now_ns, uint64_t since_ns, unsigned seconds)
 }
 
 /*
+ * The client closed its side and nothing is left to read. libmicrohttpd takes a
+ * short read for the last one, so it misses a FIN that came with the bytes before
+ * it, and would wait for its timeout.
+ */
+static bool conn_is_finished(const struct conn *conn)
+{
+	char byte;
+
+	return recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Whether a connection without a request is to be closed. One look for a missed
+ * FIN is enough for each idle time: a later one is news to libmicrohttpd. */
+static bool idle_is_over(struct conn *conn, uint64_t now_ns)
+{
+	bool look = !conn->looked;
+
+	conn->looked = true;
+	return older(now_ns, conn->idle_since_ns, conn->io->http->cfg.idle_timeout_s) ||
+		(look && conn_is_finished(conn));
+}
+
+/*
  * Twice a second, over all connections of this thread. libmicrohttpd's timeout
  * restarts with every byte, so a client that sends one now and then would stay for
  * ever; these limits count from the start. Waiting and streaming requests are
@@ -165,20 +192,20 @@ static bool older(uint64_t now_ns, uint64_t since_ns, unsigned seconds)
  */
 void conn_sweep(struct io *io, uint64_t now_ns)
 {
-	const struct http_config *cfg = &io->http->cfg;
 	struct conn *conn;
 
 	for (conn = io->conns; conn; conn = conn->next) {
 		struct exchange *ex = conn->ex;
+		bool over = false;
 
-		if (!ex) {
-			if (older(now_ns, conn->idle_since_ns, cfg->idle_timeout_s))
-				(void)shutdown(conn->fd, SHUT_RDWR);
-		} else if (ex->phase == PHASE_NEW || ex->phase == PHASE_BODY) {
-			if (older(now_ns, ex->started_ns, cfg->body_timeout_s))
-				(void)shutdown(conn->fd, SHUT_RDWR);
-		} else {
+		if (!ex)
+			over = idle_is_over(conn, now_ns);
+		else if (ex->phase == PHASE_NEW || ex->phase == PHASE_BODY)
+			over = older(now_ns, ex->started_ns, io->http->cfg.body_timeout_s) ||
+				conn_is_finished(conn);
+		else if (ex->streaming)
 			sse_sweep(ex, now_ns);
-		}
+		if (over)
+			(void)shutdown(conn->fd, SHUT_RDWR);
 	}
 }

@@ -92,6 +92,7 @@ void exchange_end(struct exchange *ex)
 	body_uncharge(ex);
 	conn->ex = NULL;
 	conn->idle_since_ns = clock_mono_ns();
+	conn->looked = false;
 	ex->conn = NULL;
 	ex->io->exchanges--;
 	exchange_unref(ex);
@@ -110,6 +111,8 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **req_cls,
 	*req_cls = NULL;
 }
 
+/* libmicrohttpd 0.9.75 makes no wake-up channel for a daemon that others run, so
+ * the loop is woken by us. The io lives: it outlives every exchange not ended. */
 void exchange_resume_locked(struct exchange *ex)
 {
 	if (!ex->suspended || !ex->mhd)
@@ -117,6 +120,7 @@ void exchange_resume_locked(struct exchange *ex)
 	ex->suspended = false;
 	ex->moved_ns = clock_mono_ns();
 	MHD_resume_connection(ex->mhd);
+	io_wake(ex->io);
 }
 
 void exchange_abandon(struct exchange *ex)

@@ -2,9 +2,8 @@
  * io.c: one I/O thread: a libmicrohttpd daemon without a thread of its own, run by
  * ours. Why not its internal epoll thread: with exactly 128 connections ready it
  * waits again before it handles them, and stalls. The loop waits on three
- * descriptors: the daemon's epoll (which also holds its wake-up channel, so a
- * resume from a worker ends the wait), our hang-up epoll, and an eventfd for drain
- * and stop.
+ * descriptors: the daemon's epoll, our hang-up epoll, and an eventfd that others
+ * write to: workers that resumed a connection, drain and stop.
  */
 #include <errno.h>
 #include <fcntl.h>

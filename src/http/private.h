@@ -62,7 +62,7 @@ struct io {
 	bool started;
 	int mhd_fd;   /* the daemon's epoll; borrowed */
 	int watch_fd; /* our epoll: who hung up, who lingers */
-	int wake_fd;  /* eventfd: drain or stop was asked for */
+	int wake_fd;  /* eventfd: something was resumed, drain or stop asked for */
 	bool quiesced;
 	struct conn *conns;
 	unsigned exchanges;    /* not yet completed */
@@ -88,6 +88,7 @@ struct conn {
 	struct peer_key key;
 	bool watch_added, watch_armed;
 	uint64_t idle_since_ns; /* accepted, or the last request completed */
+	bool looked;            /* for a FIN, since then */
 	struct exchange *ex;    /* the request in progress, or NULL */
 };
 
@@ -225,7 +226,7 @@ enum MHD_Result reply_queue(struct exchange *ex, unsigned status, struct MHD_Res
 /* sse.c */
 extern const struct rpc_stream_ops sse_ops;
 enum MHD_Result sse_start(struct exchange *ex);
-/* Heartbeat, and readers that stopped reading. */
+/* Heartbeat, and readers that stopped reading. Streaming exchanges only. */
 void sse_sweep(struct exchange *ex, uint64_t now_ns);
 
 /* watch.c */

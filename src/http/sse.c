@@ -188,8 +188,6 @@ void sse_sweep(struct exchange *ex, uint64_t now_ns)
 	uint64_t silent;
 	bool stalled = false;
 
-	if (!ex->streaming)
-		return;
 	pthread_mutex_lock(&ex->lock);
 	silent = now_ns > ex->moved_ns ? now_ns - ex->moved_ns : 0;
 	if (ex->suspended && cfg->heartbeat_s && silent >= cfg->heartbeat_s * 1000000000ULL) {

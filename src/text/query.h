@@ -21,7 +21,8 @@ struct text_query {
 	bool only_stop_words; /* there were words, but none that carries meaning (D33) */
 };
 
-/* Splits `text` (valid UTF-8, NULs allowed) into terms and drops English stop words. ST_NOMEM only. */
+/* Splits `text` (valid UTF-8, NULs allowed) into terms and drops English stop words.
+ * ST_NOMEM only. */
 enum status text_query_parse(struct bytes text, struct arena *arena, struct text_query *ret);
 
 #endif

@@ -15,6 +15,7 @@ struct range {
 	uint32_t first, last;
 };
 
+/* clang-format off */
 static const struct range separators[] = {
 	{ 0x0080, 0x00A9 }, { 0x00AB, 0x00B1 }, { 0x00B4, 0x00B4 }, { 0x00B6, 0x00B8 },
 	{ 0x00BB, 0x00BB }, { 0x00BF, 0x00BF }, { 0x00D7, 0x00D7 }, { 0x00F7, 0x00F7 },
@@ -86,6 +87,7 @@ static const struct range separators[] = {
 	{ 0x1ECB0, 0x1ECB0 }, { 0x1ED2E, 0x1ED2E }, { 0x1EEF0, 0x1F0F5 }, { 0x1F10D, 0x1FBCA },
 	{ 0xE0001, 0xE01EF },
 };
+/* clang-format on */
 
 bool text_is_separator(uint32_t cp)
 {

@@ -13,6 +13,7 @@
 #define LONGEST 16 /* above the longest word below */
 
 /* Sorted by bytes, for bsearch. */
+/* clang-format off */
 static const char *const stopwords[] = {
 	"a", "about", "above", "across", "after", "again", "against", "all", "also", "although",
 	"always", "am", "among", "an", "and", "another", "any", "are", "around", "as", "at", "be",
@@ -32,6 +33,7 @@ static const char *const stopwords[] = {
 	"while", "who", "whoever", "whom", "whose", "why", "will", "with", "within", "without",
 	"would", "yet", "you", "your", "yours", "yourself", "yourselves",
 };
+/* clang-format on */
 
 static int compare_word(const void *key, const void *row)
 {
@@ -50,5 +52,5 @@ bool text_is_stopword(struct bytes word)
 	}
 	folded[word.len] = '\0';
 	return bsearch(folded, stopwords, sizeof stopwords / sizeof stopwords[0],
-		sizeof stopwords[0], compare_word) != NULL;
+		       sizeof stopwords[0], compare_word) != NULL;
 }

@@ -137,7 +137,7 @@ def test_D10_RPC08_unknown_method_paths_are_200_below_the_base(port):
 		assert r.status == 200 and r.json()["id"] == 9 and r.error()["code"] == code, (path, r)
 
 
-@pytest.mark.parametrize("path", ["/", "/other", "/rcpx", "/rcpx/ping", "/RCP/ping", "/rc",
+@pytest.mark.parametrize("path", ["/other", "/rcpx", "/rcpx/ping", "/RCP/ping", "/rc",
 	"//rcp/ping"])
 def test_D10_T2_404_outside_the_base(port, path):
 	r = post(port, PING, path)
@@ -502,19 +502,18 @@ def test_T11_connection_close_is_honoured(port):
 		assert c.closed_within(2 * SCALE)
 
 
-def test_T11_half_closed_client(server):
-	before = server.wait_idle(ignore=("connections",))
-	for _ in range(20):
+def test_T11_half_closed_clients_leave_nothing(rcpd):
+	server = rcpd()
+	for i in range(300):
+		body = PING if i % 2 else request("retrieve", {"query": "x", "mode": "sparse"})
 		with Conn(server.port) as c:
-			c.send(http_request(PING))
+			c.send(http_request(body))
 			c.sock.shutdown(socket.SHUT_WR)
 			try:
-				assert is_pong(c.response())
+				assert c.response().status == 200
 			except Closed:
 				pass  # taken for a hang-up: allowed, as long as nothing stays behind
-			assert c.closed_within(3 * SCALE)
-	after = server.wait_idle(ignore=("connections",))
-	assert after["requests"] <= before["requests"] and is_alive(server.port)
+	server.wait_idle()
 
 
 @pytest.mark.parametrize("size", [1, 7, 100000])
@@ -537,7 +536,7 @@ def test_HTTP09_bad_chunk_sizes_close_the_connection(port, bad):
 	with Conn(port) as c:
 		c.send(head + bad)
 		try:
-			assert c.response().status == 400
+			assert c.response().status in (400, 413)  # libmicrohttpd's own answer
 		except Closed as e:
 			assert e.data == b""  # libmicrohttpd cannot answer in mid-upload: closed in silence
 		assert c.closed_within(3 * SCALE)
@@ -567,8 +566,9 @@ def test_T11_header_limits(port, headers):
 
 
 def test_T11_a_usual_amount_of_headers_fits(port):
-	assert is_pong(post(port, PING, headers=[("Cookie", "c" * 3000), ("User-Agent", "u" * 500),
-		("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]))
+	r = post(port, PING, headers=[("Cookie", "c" * 3000), ("User-Agent", "u" * 500),
+		("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")])
+	assert r.status == 200 and r.json()["result"]["nonce"] == "n"
 
 
 def test_T11_garbage_on_the_line(port):
@@ -693,7 +693,11 @@ def test_HTTP02_bodies_in_memory_are_bounded_in_total(small):
 				data = data[n:]
 				if not data:
 					break
-		assert is_alive(small.port), "the daemon answers others meanwhile"
+		start = time.monotonic()
+		assert get(small.port, "/healthz").status == 200
+		r = post(small.port, PING)
+		assert is_pong(r) or r.status == 503 and r.header("Retry-After"), r
+		assert time.monotonic() - start < 1 * SCALE, "others wait for the stalled ones"
 		gauges = small.dump()
 		assert gauges.get("body_bytes", 0) <= 17 << 20, gauges
 		grown = memory_grown(small, before)
@@ -703,6 +707,7 @@ def test_HTTP02_bodies_in_memory_are_bounded_in_total(small):
 		for c in clients:
 			c.close()
 	small.wait_idle(ignore=("connections",))
+	assert is_alive(small.port)
 
 
 def over_the_cap(port, size):
@@ -949,17 +954,19 @@ def test_T11_nothing_is_left_after_all_kinds_of_ends(server):
 	assert after["threads"] == before["threads"] and after["fds"] <= before["fds"], (before, after)
 
 
-def test_T11_a_reader_that_stops_reading_is_cut(rcpd):
-	server = rcpd(env=settings(write_timeout=2, idle_timeout=20, max_k=1000, max_candidates=1000))
+@pytest.mark.parametrize("accept,keys", [
+	("text/event-stream", {"write_timeout": 2}), ("application/json", {"idle_timeout": 3})])
+def test_T4_T11_a_reader_that_stops_reading_is_cut(rcpd, accept, keys):
+	server = rcpd(env=settings(**keys))
 	text = " ".join("slowword filler%d" % i for i in range(60000))
-	assert "result" in post(server.port, request("index/add",
-			{"documents": [{"id": "big", "text": text}]})).json()
-	ask_all = http_request(request("retrieve", {"query": "slowword", "k": 500, "mode": "sparse"}))
+	add = request("index/add", {"documents": [{"id": "big", "text": text}]})
+	assert "result" in post(server.port, add).json()
+	ask_all = http_request(request("retrieve", {"query": "slowword", "k": 500, "mode": "sparse"}),
+		headers=[("Accept", accept)])
 	assert len(once(server.port, ask_all).body) > 50_000
-	s = socket.socket()
-	s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-	s.settimeout(5 * SCALE)
-	try:
+	with socket.socket() as s:
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+		s.settimeout(5 * SCALE)
 		s.connect(("127.0.0.1", server.port))
 		s.setblocking(False)
 		for _ in range(100):
@@ -969,8 +976,6 @@ def test_T11_a_reader_that_stops_reading_is_cut(rcpd):
 				break
 		wait_until(lambda: server.dump()["connections"] == 0, 15, 0.1, "the reader to be cut")
 		assert is_alive(server.port)
-	finally:
-		s.close()
 
 
 def test_T11_max_per_address_does_not_count_loopback(rcpd):

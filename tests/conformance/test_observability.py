@@ -111,6 +111,6 @@ def test_O2_the_trace_id_comes_from_traceparent(server):
 	f"ff-{TRACE}-00f067aa0ba902b7-01", f"00-{TRACE.upper()}-00f067aa0ba902b7-01", "x" * 500,
 	f"00-{TRACE}-0000000000000000-01", f"00-{TRACE[:-1]}-00f067aa0ba902b7-01"])
 def test_O2_a_broken_traceparent_is_ignored(server, value):
-	answer = server.rpc("retrieve", {"query": "fox"}, headers={"traceparent": value})
-	assert answer.result.get("_meta", {}).get("traceId") != TRACE
-	assert MARKER not in str(answer)
+	answer = server.rpc("retrieve", {"query": "nothing"}, headers={"traceparent": value})
+	trace = answer.result.get("_meta", {}).get("traceId")
+	assert trace is None or (trace != TRACE and len(trace) == 32)

@@ -62,8 +62,9 @@ void check_notification(const json_t *v)
 	FUZZ_CHECK(json_is_object(v));
 	FUZZ_CHECK(is_version(json_object_get(v, "jsonrpc")));
 	FUZZ_CHECK(!json_object_get(v, "id"));
-	FUZZ_CHECK(method && (strcmp(method, "notifications/progress") == 0 ||
-				     strcmp(method, "notifications/log") == 0));
+	FUZZ_CHECK(method &&
+		(strcmp(method, "notifications/progress") == 0 ||
+			strcmp(method, "notifications/log") == 0));
 	FUZZ_CHECK(json_is_object(json_object_get(v, "params")));
 }
 
@@ -91,7 +92,8 @@ static void check_id(const json_t *m, const json_t *answer, int code)
 	if (is_id(sent))
 		FUZZ_CHECK(json_equal(sent, got));
 	else if (code == 0) /* compact without an id: D18 */
-		FUZZ_CHECK(json_is_number(got) && !(json_number_value(got) < 0 || json_number_value(got) > 0));
+		FUZZ_CHECK(json_is_number(got) &&
+			!(json_number_value(got) < 0 || json_number_value(got) > 0));
 }
 
 static void check_single(const json_t *m, const json_t *answer, bool compact)
@@ -113,7 +115,8 @@ static void check_batch(const json_t *batch, const json_t *answer, bool compact)
 	size_t least = 0, most = 0, i;
 	json_t *m;
 
-	json_array_foreach(batch, i, m) {
+	json_array_foreach(batch, i, m)
+	{
 		enum check_due due = check_due(m, compact);
 		least += due == CHECK_DUE_YES;
 		most += due != CHECK_DUE_NO;
@@ -127,8 +130,7 @@ static void check_batch(const json_t *batch, const json_t *answer, bool compact)
 	FUZZ_CHECK(json_array_size(batch) > 0);
 	FUZZ_CHECK(!answer == (json_array_size(answer) == 0));
 	FUZZ_CHECK(json_array_size(answer) >= least && json_array_size(answer) <= most);
-	json_array_foreach(answer, i, m)
-		(void)check_response(m);
+	json_array_foreach(answer, i, m)(void) check_response(m);
 }
 
 void check_answer(const json_t *message, const json_t *answer, bool compact)

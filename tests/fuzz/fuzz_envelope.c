@@ -38,9 +38,9 @@ static struct rpc_job *job_run(struct rpc *rpc, unsigned how, const char *path, 
 		.path_method = path,
 		.caller = { .identity = "fuzz", .rights = RPC_READ | RPC_WRITE },
 		.session = how & HOW_SESSION ? "0123456789abcdef0123456789abcdef" : NULL,
-		.traceparent = how & HOW_SESSION ?
-			"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" :
-			NULL,
+		.traceparent = how & HOW_SESSION
+			? "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+			: NULL,
 		.progress = true };
 
 	strbuf_init(&in.body);
@@ -58,14 +58,17 @@ static struct rpc_job *job_run(struct rpc *rpc, unsigned how, const char *path, 
 static void check_kind(const struct rpc_reply *r)
 {
 	switch (r->kind) {
-	case RPC_REPLY_NONE: FUZZ_CHECK(r->body.len == 0); return;
+	case RPC_REPLY_NONE:
+		FUZZ_CHECK(r->body.len == 0);
+		return;
 	case RPC_REPLY_BODY:
 	case RPC_REPLY_UNPARSEABLE:
 	case RPC_REPLY_TOO_LARGE:
 		FUZZ_CHECK(r->body.len > 0 && strbuf_ok(&r->body));
 		FUZZ_CHECK(!memchr(r->body.data, '\n', r->body.len));
 		return;
-	case RPC_REPLY_REFUSED: break; /* nothing was full */
+	case RPC_REPLY_REFUSED:
+		break; /* nothing was full */
 	}
 	FUZZ_CHECK(!"a known kind of reply");
 }
@@ -91,8 +94,9 @@ static void check_reply(const struct rpc_reply *r, const char *text, size_t len,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char init[] = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
-				   "\"params\":{\"protocolVersion\":1,\"capabilities\":{\"log\":{}}}}";
+	static const char init[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
+		"\"params\":{\"protocolVersion\":1,\"capabilities\":{\"log\":{}}}}";
 	char path[256] = "";
 
 	if (size < 1)

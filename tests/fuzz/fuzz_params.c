@@ -59,9 +59,15 @@ static void check_value(const struct rpc_param *p, const void *at)
 		if (r->set)
 			check_number(p, r->v);
 		break;
-	case RPC_P_BOOL: FUZZ_CHECK(*(const unsigned char *)at <= RPC_TRUE); break;
-	case RPC_P_STRING: FUZZ_CHECK(!b->data || utf8_valid(b->data, b->len)); break;
-	case RPC_P_ENUM: check_choice(p, *(const int *)at); break;
+	case RPC_P_BOOL:
+		FUZZ_CHECK(*(const unsigned char *)at <= RPC_TRUE);
+		break;
+	case RPC_P_STRING:
+		FUZZ_CHECK(!b->data || utf8_valid(b->data, b->len));
+		break;
+	case RPC_P_ENUM:
+		check_choice(p, *(const int *)at);
+		break;
 	case RPC_P_TEXT:
 		FUZZ_CHECK(!t->set || (t->text.data && utf8_valid(t->text.data, t->text.len)));
 		FUZZ_CHECK(t->set || !(p->flags & RPC_P_REQUIRED));
@@ -71,7 +77,9 @@ static void check_value(const struct rpc_param *p, const void *at)
 		if (*(const bool *)at)
 			check_table(p->sub, p->sub_count, at);
 		break;
-	case RPC_P_STRINGS: check_strings(p, at); break;
+	case RPC_P_STRINGS:
+		check_strings(p, at);
+		break;
 	default:
 		memcpy(&j, at, sizeof(j));
 		FUZZ_CHECK(!j || p->type != RPC_P_JSON_OBJECT || json_is_object(j));
@@ -113,8 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(out);
 	arena_init(&arena, 0);
 	if (params) {
-		enum rpc_code code = rpc_params_parse(
-			m->params, m->param_count, params, &arena, out, &err);
+		enum rpc_code code =
+			rpc_params_parse(m->params, m->param_count, params, &arena, out, &err);
 		if (code == RPC_OK)
 			check_table(m->params, m->param_count, out);
 		else

@@ -34,7 +34,8 @@ static void engine_setup(void)
 {
 	static const char *const texts[] = { "The quick brown fox jumps over the lazy dog.",
 		"Order BENCH-100821 for don't panic, grammar::fa v38.101.",
-		"cats AND dogs OR NOT NEAR birds", "caf\xc3\xa9 na\xc3\xafve \xe6\x97\xa5\xe6\x9c\xac" };
+		"cats AND dogs OR NOT NEAR birds",
+		"caf\xc3\xa9 na\xc3\xafve \xe6\x97\xa5\xe6\x9c\xac" };
 	struct engine_document docs[4];
 	struct engine_commit commit;
 	struct arena arena;

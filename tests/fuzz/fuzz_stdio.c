@@ -144,8 +144,7 @@ static size_t check_output_line(const struct lines *ls, const char *p, size_t n)
 	FUZZ_CHECK(v);
 	if (json_is_array(v)) {
 		FUZZ_CHECK(json_array_size(v) > 0);
-		json_array_foreach(v, i, m)
-			(void)check_response(m);
+		json_array_foreach(v, i, m)(void) check_response(m);
 	} else if (json_object_get(v, "method")) {
 		check_notification(v);
 		answers = 0;

@@ -1,7 +1,7 @@
 """One interface over HTTP and stdio, for tests that hold for every transport."""
 import json
 
-from .messages import Answer, check_bytes, requested_methods
+from .messages import Answer
 from .stdio import AnswerList
 
 _absent = object()
@@ -50,7 +50,6 @@ class StdioPeer:
 		if isinstance(text, str):
 			text = text.encode()
 		assert not self.server._kept, f"unread lines: {self.server._kept}"
-		self.server._methods.update(requested_methods(text))
 		self.server.send(text)
 		if _expects_silence(text):
 			self._fences += 1

@@ -118,14 +118,14 @@ class Process:
 		seen = start
 		with self._stderr_changed:
 			while True:
-				while seen < len(self._lines):
-					line = self._lines[seen]
-					if line is None:
-						raise AssertionError("rcpd ended: " + "\n".join(self._lines[:-1])[-3000:])
-					value = match(line)
+				ended = bool(self._lines) and self._lines[-1] is None
+				while seen < len(self._lines) - ended:
+					value = match(self._lines[seen])
 					if value:
 						return value
 					seen += 1
+				if ended:
+					raise AssertionError("rcpd ended: " + "\n".join(self._lines[:-1])[-3000:])
 				left = end - time.monotonic()
 				assert left > 0, f"waited {timeout * SCALE:g} s; stderr: {self._lines[-20:]}"
 				self._stderr_changed.wait(left)

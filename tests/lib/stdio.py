@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from .messages import Answer, check_bytes, id_key
+from .messages import Answer, check_bytes, id_key, requested_methods
 from .process import QUIET_LEVELS, SCALE, Process
 
 _absent = object()
@@ -41,6 +41,8 @@ class RcpdStdio(Process):
 		self._queue.put((time.monotonic(), None))
 
 	def send_bytes(self, data):
+		for line in bytes(data).split(b"\n"):
+			self._methods.update(requested_methods(line))
 		self.proc.stdin.write(data)
 		self.proc.stdin.flush()
 
@@ -48,15 +50,9 @@ class RcpdStdio(Process):
 		if isinstance(message, str):
 			message = message.encode()
 		elif not isinstance(message, (bytes, bytearray)):
-			self._remember(message)
 			message = json.dumps(message).encode()
 		assert b"\n" not in message
 		self.send_bytes(bytes(message) + b"\n")
-
-	def _remember(self, message):
-		for one in message if isinstance(message, list) else [message]:
-			if isinstance(one, dict) and isinstance(one.get("method"), str) and "id" in one:
-				self._methods[id_key(one["id"])] = one["method"]
 
 	def message(self, method, params=_absent, id=_absent, **extra):
 		message = {"jsonrpc": "2.0"}
@@ -84,6 +80,8 @@ class RcpdStdio(Process):
 		assert line.endswith(b"\n"), f"a line without its end (S1): {line[:200]!r}"
 		value = check_bytes(line[:-1], self._methods, transport="stdio")
 		self.note_answer(value)
+		for one in value if isinstance(value, list) else [value]:
+			self._methods.pop(id_key(one.get("id")), None)
 		if isinstance(value, list):
 			answer = AnswerList(value)
 		else:

@@ -26,35 +26,38 @@ void db_set_stop(struct db *db, const struct engine_stop *stop)
 }
 
 struct meaning {
+	int rc; /* primary result code */
 	enum status code;
 	const char *why;
 };
 
+static const struct meaning meanings[] = {
+	{ SQLITE_NOMEM, ST_NOMEM, "out of memory" },
+	{ SQLITE_FULL, ST_FULL, "the disk is full" },
+	{ SQLITE_INTERRUPT, ST_CANCELLED, "cancelled" },
+	{ SQLITE_BUSY, ST_UNAVAILABLE, "it is in use, try again" },
+	{ SQLITE_LOCKED, ST_UNAVAILABLE, "it is in use, try again" },
+	{ SQLITE_PROTOCOL, ST_UNAVAILABLE, "it is in use, try again" },
+	{ SQLITE_CORRUPT, ST_CORRUPT, "its file is damaged" },
+	{ SQLITE_NOTADB, ST_CORRUPT, "its file is not a database" },
+	{ SQLITE_READONLY, ST_IO, "its file is read-only" },
+	{ SQLITE_CANTOPEN, ST_IO, "its file cannot be opened" },
+	{ SQLITE_PERM, ST_IO, "its file cannot be opened" },
+	{ SQLITE_AUTH, ST_IO, "its file cannot be opened" },
+	{ SQLITE_IOERR, ST_IO, "the disk failed" },
+	{ SQLITE_NOLFS, ST_IO, "the disk failed" },
+	{ SQLITE_TOOBIG, ST_TOO_LARGE, "a value is too large" },
+};
+
 static struct meaning meaning_of(int rc)
 {
-	if (rc == SQLITE_IOERR_NOMEM)
-		return (struct meaning){ ST_NOMEM, "out of memory" };
-	switch (rc & 0xFF) {
-	case SQLITE_NOMEM: return (struct meaning){ ST_NOMEM, "out of memory" };
-	case SQLITE_FULL: return (struct meaning){ ST_FULL, "the disk is full" };
-	case SQLITE_INTERRUPT: return (struct meaning){ ST_CANCELLED, "cancelled" };
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-	case SQLITE_PROTOCOL:
-		return (struct meaning){ ST_UNAVAILABLE, "it is in use, try again" };
-	case SQLITE_CORRUPT: return (struct meaning){ ST_CORRUPT, "its file is damaged" };
-	case SQLITE_NOTADB: return (struct meaning){ ST_CORRUPT, "its file is not a database" };
-	case SQLITE_READONLY: return (struct meaning){ ST_IO, "its file is read-only" };
-	case SQLITE_CANTOPEN:
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return (struct meaning){ ST_IO, "its file cannot be opened" };
-	case SQLITE_IOERR:
-	case SQLITE_NOLFS:
-		return (struct meaning){ ST_IO, "the disk failed" };
-	case SQLITE_TOOBIG: return (struct meaning){ ST_TOO_LARGE, "a value is too large" };
-	default: return (struct meaning){ ST_INTERNAL, "unexpected result" };
-	}
+	/* Memory that lacked in the middle of reading or writing. */
+	int primary = rc == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : rc & 0xFF;
+
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+		if (meanings[i].rc == primary)
+			return meanings[i];
+	return (struct meaning){ rc, ST_INTERNAL, "unexpected result" };
 }
 
 enum status db_fail(struct db *db, int rc, struct error *e)

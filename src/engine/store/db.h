@@ -29,7 +29,7 @@ enum db_mode {
 struct db {
 	sqlite3 *handle;
 	enum db_mode mode;
-	struct engine_stop stop; /* asked while statements run; fn NULL: never */
+	struct engine_stop stop;                   /* asked while statements run; fn NULL: never */
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared at first use */
 };
 
@@ -54,7 +54,7 @@ enum status db_fail(struct db *db, int rc, struct error *e);
 
 void db_start(struct db_call *call, struct db *db, enum statement what);
 void db_bind_int(struct db_call *call, int at, int64_t v);
-void db_bind_size(struct db_call *call, int at, uint64_t v); /* above int64: as too large */
+void db_bind_size(struct db_call *call, int at, uint64_t v);     /* above int64: as too large */
 void db_bind_blob(struct db_call *call, int at, struct bytes v); /* absent: NULL */
 void db_bind_text(struct db_call *call, int at, struct bytes v); /* absent: NULL */
 /* ST_OK with *ret_row false: the end. */

@@ -71,8 +71,7 @@ static void wait_a_little(struct gate *g)
 	pthread_cond_timedwait(&g->freed, &g->lock, &until);
 }
 
-enum status gate_take(struct gate *g, const struct engine_stop *stop, void **ret,
-	struct error *e)
+enum status gate_take(struct gate *g, const struct engine_stop *stop, void **ret, struct error *e)
 {
 	bool stopped = stop && stop->fn && stop->fn(stop->arg);
 

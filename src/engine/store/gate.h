@@ -14,7 +14,7 @@ struct gate {
 	pthread_cond_t freed;
 	void **items; /* free ones, a stack: the warmest cache goes out first */
 	size_t count, capacity;
-	bool ready;   /* lock and freed are made */
+	bool ready; /* lock and freed are made */
 };
 
 /* Makes an empty gate for up to capacity things. */
@@ -23,7 +23,6 @@ void gate_release(struct gate *g); /* a zeroed gate is fine */
 /* Puts a thing in, or back; never more than capacity of them. */
 void gate_put(struct gate *g, void *item);
 /* Takes one out; asks stop (may be NULL) first and about every 10 ms. */
-enum status gate_take(struct gate *g, const struct engine_stop *stop, void **ret,
-	struct error *e);
+enum status gate_take(struct gate *g, const struct engine_stop *stop, void **ret, struct error *e);
 
 #endif

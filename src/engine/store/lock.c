@@ -15,8 +15,8 @@
 static enum status refuse(const char *dir, int why, struct error *e)
 {
 	if (why == EWOULDBLOCK)
-		return error_set(e, ST_LOCKED,
-			"the data folder '%s' is in use by another process", dir);
+		return error_set(e, ST_LOCKED, "the data folder '%s' is in use by another process",
+			dir);
 	error_set(e, ST_IO, "cannot lock the data folder '%s'", dir);
 	error_detail(e, "%s", strerrordesc_np(why) ? strerrordesc_np(why) : "unknown error");
 	return ST_IO;

@@ -40,6 +40,7 @@ struct store {
 	struct gate write_gate, view_gate;
 };
 
+/* The row as this connection sees it now. */
 enum status store_read_totals(struct db *db, struct store_totals *ret, struct error *e);
 
 static inline bool store_stopped(const struct engine_stop *stop)

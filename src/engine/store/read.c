@@ -57,8 +57,10 @@ enum status store_view_stats(struct store_view *v, struct engine_stats *ret, str
 	enum status st = store_read_totals(&v->db, &t, e);
 
 	if (!st)
-		*ret = (struct engine_stats){ .documents = t.documents, .chunks = t.chunks,
-			.text_bytes = t.text_bytes, .version = t.version };
+		*ret = (struct engine_stats){ .documents = t.documents,
+			.chunks = t.chunks,
+			.text_bytes = t.text_bytes,
+			.version = t.version };
 	return st;
 }
 
@@ -73,12 +75,11 @@ static enum status copy_columns(const struct db_call *call, int first, struct by
 	return st;
 }
 
-enum status store_view_fetch(struct store_view *v, int64_t key, unsigned want,
-	struct arena *arena, struct engine_record *ret, struct error *e)
+enum status store_view_fetch(struct store_view *v, int64_t key, unsigned want, struct arena *arena,
+	struct engine_record *ret, struct error *e)
 {
 	struct engine_record r = { .cp_start = 0 };
-	struct bytes *const columns[] = { &r.text, &r.meta, &r.title, &r.uri, &r.source,
-		&r.lang };
+	struct bytes *const columns[] = { &r.text, &r.meta, &r.title, &r.uri, &r.source, &r.lang };
 	struct db_call call;
 	bool row = false;
 	enum status st;
@@ -108,8 +109,8 @@ enum status store_view_get(struct store_view *v, struct bytes id, struct arena *
 	struct engine_record *ret, struct error *e)
 {
 	struct engine_record r = { .cp_start = 0 };
-	struct bytes *const columns[] = { &r.doc_id, &r.text, &r.meta, &r.title, &r.uri,
-		&r.source, &r.lang };
+	struct bytes *const columns[] = { &r.doc_id, &r.text, &r.meta, &r.title, &r.uri, &r.source,
+		&r.lang };
 	struct db_call call;
 	bool row = false;
 	enum status st;

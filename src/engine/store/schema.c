@@ -113,8 +113,7 @@ static uint32_t big_endian(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static enum status read_header(const char *path, unsigned char *buf, ssize_t *ret,
-	struct error *e)
+static enum status read_header(const char *path, unsigned char *buf, ssize_t *ret, struct error *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), why = errno;
 	ssize_t n = 0;
@@ -153,8 +152,7 @@ enum status schema_check(const char *path, struct error *e)
 		return st;
 	if (n < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0)
 		return not_ours(e);
-	st = judge(big_endian(header + HEADER_APPLICATION), big_endian(header + HEADER_VERSION),
-		e);
+	st = judge(big_endian(header + HEADER_APPLICATION), big_endian(header + HEADER_VERSION), e);
 	if (!st)
 		st = db_open(path, DB_PROBE, &probe, e);
 	if (st)

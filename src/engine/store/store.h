@@ -55,8 +55,8 @@ uint64_t store_view_version(const struct store_view *v);
 const struct engine_stop *store_view_stop(const struct store_view *v);
 /* These four are as their namesakes in engine.h. */
 enum status store_view_stats(struct store_view *v, struct engine_stats *ret, struct error *e);
-enum status store_view_fetch(struct store_view *v, int64_t key, unsigned want,
-	struct arena *arena, struct engine_record *ret, struct error *e);
+enum status store_view_fetch(struct store_view *v, int64_t key, unsigned want, struct arena *arena,
+	struct engine_record *ret, struct error *e);
 enum status store_view_get(struct store_view *v, struct bytes id, struct arena *arena,
 	struct engine_record *ret, struct error *e);
 /* match is an expression in the store's full-text language, made by recall.c. */

@@ -114,8 +114,7 @@ static enum status find_document(struct store_write *w, struct bytes id, struct 
 }
 
 /* Runs a statement whose one parameter is a document's key. */
-static enum status run_on(struct store_write *w, enum statement what, int64_t key,
-	struct error *e)
+static enum status run_on(struct store_write *w, enum statement what, int64_t key, struct error *e)
 {
 	struct db_call call;
 
@@ -125,8 +124,7 @@ static enum status run_on(struct store_write *w, enum statement what, int64_t ke
 }
 
 /* Takes the words out of the index, then the chunks; the document stays. */
-static enum status clear_document(struct store_write *w, const struct present *old,
-	struct error *e)
+static enum status clear_document(struct store_write *w, const struct present *old, struct error *e)
 {
 	enum status st = run_on(w, STATEMENT_UNINDEX_DOCUMENT, old->key, e);
 
@@ -292,7 +290,8 @@ enum status store_write_commit(struct store_write *w, const struct engine_once *
 {
 	bool needed = w->changed || once;
 	enum status st = needed ? commit(w, once, e) : ST_OK;
-	struct engine_commit c = { .version = w->totals.version, .documents = w->documents,
+	struct engine_commit c = { .version = w->totals.version,
+		.documents = w->documents,
 		.chunks = w->chunks };
 	struct engine_stop stop = w->stop;
 

@@ -207,10 +207,11 @@ void corpus_check(const struct corpus *c)
 	assert_int_equal(sqlite3_open_v2(path, &h, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
 	ask_ok(h, "PRAGMA integrity_check");
 	ask_ok(h, "SELECT iif(count(*) = 0, 'ok', 'bad') FROM pragma_foreign_key_check");
-	ask_ok(h, "SELECT iif(documents = (SELECT count(*) FROM documents)"
-		  " AND chunks = (SELECT count(*) FROM chunks)"
-		  " AND text_bytes = (SELECT coalesce(sum(length(text)), 0) FROM documents),"
-		  " 'ok', 'bad') FROM corpus");
+	ask_ok(h,
+		"SELECT iif(documents = (SELECT count(*) FROM documents)"
+		" AND chunks = (SELECT count(*) FROM chunks)"
+		" AND text_bytes = (SELECT coalesce(sum(length(text)), 0) FROM documents),"
+		" 'ok', 'bad') FROM corpus");
 	/* The index against what the view gives for it. */
 	if (sqlite3_exec(h, "INSERT INTO words(words, rank) VALUES('integrity-check', 1)", NULL,
 		    NULL, &why))

@@ -43,8 +43,7 @@ struct engine_commit corpus_delete(struct corpus *c, const char *id);
 /* Runs a query; the ids found, best first, joined by spaces. */
 const char *corpus_search(struct corpus *c, const char *query, size_t k);
 /* The same with the candidates themselves. */
-size_t corpus_recall(struct corpus *c, const char *query, size_t k,
-	struct engine_candidate **ret);
+size_t corpus_recall(struct corpus *c, const char *query, size_t k, struct engine_candidate **ret);
 /* A document's text by id; BYTES_NONE if it is not there. */
 struct bytes corpus_text(struct corpus *c, const char *id);
 struct engine_stats corpus_stats(struct corpus *c);

@@ -171,8 +171,7 @@ static void test_nul(void **state)
 	assert_true(bytes_eq(found[0].doc_id, docs[0].id));
 	assert_string_equal(corpus_search(c, "hidden", 10), "a");
 	assert_int_equal(engine_view_open(c->engine, NULL, &v, &c->error), ST_OK);
-	assert_int_equal(
-		engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_OK);
+	assert_int_equal(engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_OK);
 	assert_true(bytes_eq(r.text, docs[0].text));
 	assert_int_equal(r.cp_end, 10);
 	for (size_t i = 0; i < 3; i++) {
@@ -201,8 +200,7 @@ static void test_offsets(void **state)
 	assert_int_equal(corpus_recall(c, "gesla JAZN", 1, &found), 1); /* accents folded */
 	assert_int_equal(found[0].chunk, 0);
 	assert_int_equal(engine_view_open(c->engine, NULL, &v, &c->error), ST_OK);
-	assert_int_equal(
-		engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_OK);
+	assert_int_equal(engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_OK);
 	assert_true(bytes_eq(r.text, bytes_of(text)));
 	assert_int_equal(r.byte_start, 0);
 	assert_int_equal(r.byte_end, strlen(text));
@@ -246,8 +244,8 @@ static void test_wants(void **state)
 	assert_int_equal(r.source.len, 0);
 	assert_null(r.lang.data);
 	found[0].key = 12345;
-	assert_int_equal(
-		engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_NOT_FOUND);
+	assert_int_equal(engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error),
+		ST_NOT_FOUND);
 	engine_view_close(v);
 }
 

@@ -127,14 +127,13 @@ static void test_settings(void **state)
 	sqlite3 *writer = c->engine->store->writer.db.handle;
 
 	assert_int_equal(ask(writer, "PRAGMA synchronous"), 2); /* FULL */
-	assert_int_equal(
-		ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
+	assert_int_equal(ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
 	assert_int_equal(ask(writer, "PRAGMA foreign_keys"), 1);
 	assert_int_equal(ask(writer, "PRAGMA user_version"), 1);
 	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
 	for (size_t i = 0; i < c->engine->store->view_count; i++)
-		assert_int_equal(
-			sqlite3_db_readonly(c->engine->store->views[i].db.handle, "main"), 1);
+		assert_int_equal(sqlite3_db_readonly(c->engine->store->views[i].db.handle, "main"),
+			1);
 }
 
 static void test_locked(void **state)
@@ -203,8 +202,8 @@ static void test_future_in_log(void **state)
 	struct file db, wal, after;
 
 	corpus_add(c, "a", "text");
-	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle,
-				 "PRAGMA user_version = 3", NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 3",
+				 NULL, NULL, NULL),
 		SQLITE_OK);
 	db = read_file(c, "rcpd.db");
 	wal = read_file(c, "rcpd.db-wal");
@@ -223,8 +222,8 @@ static void test_future_in_log(void **state)
 	corpus_remove_dir(&copy);
 	free(db.data);
 	free(wal.data);
-	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle,
-				 "PRAGMA user_version = 1", NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 1",
+				 NULL, NULL, NULL),
 		SQLITE_OK);
 }
 
@@ -348,8 +347,8 @@ static void test_torn_log(void **state)
 	longer = read_file(c, "rcpd.db-wal");
 	db = read_file(c, "rcpd.db");
 	assert_true(longer.len > wal.len);
-	for (size_t cut = wal.len; cut <= longer.len; cut += cut + 509 > longer.len &&
-			cut < longer.len ? longer.len - cut : 509) {
+	for (size_t cut = wal.len; cut <= longer.len;
+		cut += cut + 509 > longer.len && cut < longer.len ? longer.len - cut : 509) {
 		corpus_make_dir(&copy);
 		write_file(&copy, "rcpd.db", db.data, db.len);
 		write_file(&copy, "rcpd.db-wal", longer.data, cut);
@@ -394,8 +393,7 @@ static enum status add_big(struct corpus *c, const char *id, size_t len)
 
 static void set_page_limit(struct corpus *c, const char *pragma)
 {
-	assert_int_equal(
-		sqlite3_exec(c->engine->store->writer.db.handle, pragma, NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, pragma, NULL, NULL, NULL),
 		SQLITE_OK);
 }
 
@@ -408,8 +406,8 @@ static void test_disk_full(void **state)
 	set_page_limit(c, "PRAGMA max_page_count = 60");
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(add_big(c, "big", 500000), ST_FULL);
-		assert_string_equal(
-			c->error.message, "cannot write to the corpus: the disk is full");
+		assert_string_equal(c->error.message,
+			"cannot write to the corpus: the disk is full");
 		assert_string_not_equal(c->error.detail, "");
 		assert_string_equal(corpus_search(c, "alpha", 10), "a");
 		assert_int_equal(corpus_stats(c).documents, 1);

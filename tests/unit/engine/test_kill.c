@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -197,6 +196,77 @@ static void test_kill_at_commit(void **state)
 		corpus_remove_dir(&c);
 	}
 }
+
+static bool stop_at(void *arg)
+{
+	return clock_mono_ms() >= *(uint64_t *)arg;
+}
+
+/* In a child: an add that stalls at the fault point given is told to stop. */
+static int stop_during(const struct corpus *c, const char *faults)
+{
+	struct engine_document doc = document("a", "alpha");
+	struct engine_options opt = { .dir = c->dir, .readers = 1 };
+	uint64_t until = 0;
+	struct engine_stop stop = { stop_at, &until };
+	struct engine_candidate *found;
+	struct engine_commit commit;
+	struct engine_view *v;
+	struct engine *en;
+	struct text_query q;
+	struct arena arena;
+	enum status st;
+	size_t n;
+
+	setenv("RCPD_FAULTS", faults, 1);
+	arena_init(&arena, 0);
+	if (!fault_setup() || engine_open(&opt, &en, NULL) ||
+		text_query_parse(BYTES("alpha"), &arena, &q))
+		return 200;
+	until = clock_mono_ms() + (strstr(faults, "recall") ? 60000 : 50);
+	st = engine_add(en, &doc, 1, NULL, &stop, &arena, &commit, NULL);
+	if (!st) {
+		until = clock_mono_ms() + 50;
+		st = engine_view_open(en, &stop, &v, NULL);
+		if (!st) {
+			st = engine_recall(v, &q, 5, &arena, &found, &n, NULL);
+			engine_view_close(v);
+		}
+	}
+	arena_release(&arena);
+	engine_close(en);
+	return -(int)st;
+}
+
+/* REQ: L6, T7: told to stop in the last moment before the commit, nothing is
+ * written; and a search that hangs is left at once. */
+static void test_stop_in_stall(void **state)
+{
+	static const char *const faults[] = { "store.begin=stall:60000", "store.commit=stall:60000",
+		"store.recall=stall:60000" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+		uint64_t begin = clock_mono_ms();
+		struct corpus c;
+		int status;
+		pid_t pid;
+
+		corpus_make_dir(&c);
+		fflush(NULL);
+		pid = fork();
+		if (pid == 0)
+			_exit(stop_during(&c, faults[i]));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), -ST_CANCELLED);
+		assert_true(clock_mono_ms() < begin + 20000);
+		corpus_open(&c);
+		assert_int_equal(corpus_stats(&c).documents, i < 2 ? 0 : 1);
+		corpus_close(&c);
+		corpus_remove_dir(&c);
+	}
+}
 #endif
 
 int main(void)
@@ -205,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_kill),
 #ifdef RCPD_FAULT_POINTS
 		cmocka_unit_test(test_kill_at_commit),
+		cmocka_unit_test(test_stop_in_stall),
 #endif
 	};
 

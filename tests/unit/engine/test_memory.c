@@ -88,8 +88,7 @@ static long walk(struct corpus *c, operation *op, void (*set_failure)(long),
 
 static enum status do_add(struct corpus *c)
 {
-	struct engine_once once = { .owner = BYTES("o"), .key = BYTES("k"),
-		.result = BYTES("r") };
+	struct engine_once once = { .owner = BYTES("o"), .key = BYTES("k"), .result = BYTES("r") };
 	struct engine_document docs[] = { document("a", "alpha new"), document("n", "november") };
 	struct engine_commit commit = { .version = 5 };
 	enum status st;
@@ -219,8 +218,8 @@ static void open_under_failure(void (*set_failure)(long), bool fresh, long step)
 		st = engine_open(&opt, &c.engine, &c.error);
 		set_failure(-1);
 		if (st && st != ST_NOMEM)
-			fail_msg("allocation %ld: %s: %s (%s)", n, status_name(st),
-				c.error.message, c.error.detail);
+			fail_msg("allocation %ld: %s: %s (%s)", n, status_name(st), c.error.message,
+				c.error.detail);
 	}
 	assert_true(n > 3);
 	assert_string_equal(corpus_search(&c, "alpha", 10), fresh ? "" : "a");

@@ -6,7 +6,8 @@
 
 static struct engine_once once_of(const char *owner, const char *key, unsigned char body)
 {
-	struct engine_once once = { .owner = bytes_of(owner), .key = bytes_of(key),
+	struct engine_once once = { .owner = bytes_of(owner),
+		.key = bytes_of(key),
 		.result = BYTES("{\"ids\":[\"a\"]}") };
 
 	memset(once.hash, body, sizeof once.hash);

@@ -24,8 +24,8 @@ static void test_hostile(void **state)
 		"grammar::fa", "38.101", "\"BENCH", "grammar*", "{title}:panic", "panic OR",
 		"title:panic", "^panic", "+panic", "(panic", "panic)", "panic\"\"", "'panic",
 		"panic; DROP TABLE documents; --", "a\"panic" };
-	static const char *const nothing[] = { "\"unbalanced", "a\"b", "(", "text:x", "-x",
-		"x^2", "%", "_", "\\", "\"\"", "\"", "rowid:1", "words:x", "* *", "{}", "[]",
+	static const char *const nothing[] = { "\"unbalanced", "a\"b", "(", "text:x", "-x", "x^2",
+		"%", "_", "\\", "\"\"", "\"", "rowid:1", "words:x", "* *", "{}", "[]",
 		"\xEF\xBF\xBD" };
 
 	corpus_add(c, "sample", SAMPLE);
@@ -58,8 +58,8 @@ static void test_operators(void **state)
 static void test_no_terms(void **state)
 {
 	struct corpus *c = *state;
-	static const char *const queries[] = { "", "   ", "\n", "!!!", "the of and",
-		"\xE2\x80\x8B", "\xF0\x9F\x98\x80", "\xCD\x85" };
+	static const char *const queries[] = { "", "   ", "\n", "!!!", "the of and", "\xE2\x80\x8B",
+		"\xF0\x9F\x98\x80", "\xCD\x85" };
 
 	corpus_add(c, "a", "the of and \xF0\x9F\x98\x80");
 	for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
@@ -67,25 +67,36 @@ static void test_no_terms(void **state)
 	assert_string_equal(corpus_search(c, "a", 0), "");
 }
 
-/* Terms that did not come from text_query are quoted all the same. */
+/* Terms that did not come from text_query are quoted all the same (REQ: F5). */
 static void test_raw_terms(void **state)
 {
 	struct corpus *c = *state;
-	struct bytes terms[] = { BYTES("a\"b"), BYTES("\""), BYTES("pan\0ic"), BYTES(""),
-		BYTES("\" OR \"x") };
-	struct text_query q = { .terms = terms, .n = 5 };
-	struct engine_candidate *found;
-	struct engine_view *v;
-	size_t n = 99;
+	struct {
+		struct bytes term;
+		const char *found;
+	} cases[] = { { BYTES("a\"b"), "ab" }, { BYTES("\""), NULL }, { BYTES("\"\""), NULL },
+		{ BYTES("pan\0ic"), "pan" }, { BYTES(""), NULL }, { BYTES("\" OR \"x"), "orx" },
+		{ BYTES("x* NOT panic"), NULL } };
 
-	corpus_add(c, "sample", "pan ic");
-	corpus_add(c, "other", "panic");
-	assert_int_equal(engine_view_open(c->engine, NULL, &v, &c->error), ST_OK);
-	assert_int_equal(
-		engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_OK);
-	assert_int_equal(n, 1);
-	assert_true(bytes_eq(found[0].doc_id, BYTES("sample")));
-	engine_view_close(v);
+	corpus_add(c, "ab", "a b");
+	corpus_add(c, "pan", "pan ic");
+	corpus_add(c, "panic", "panic");
+	corpus_add(c, "orx", "or x");
+	corpus_add(c, "x", "x");
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct text_query q = { .terms = &cases[i].term, .n = 1 };
+		struct engine_candidate *found;
+		struct engine_view *v;
+		size_t n = 99;
+
+		assert_int_equal(engine_view_open(c->engine, NULL, &v, &c->error), ST_OK);
+		if (engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error))
+			fail_msg("term %zu: %s (%s)", i, c->error.message, c->error.detail);
+		engine_view_close(v);
+		assert_int_equal(n, cases[i].found ? 1 : 0);
+		if (n)
+			assert_true(bytes_eq(found[0].doc_id, bytes_of(cases[i].found)));
+	}
 }
 
 /* REQ: RET-06: equal scores fall by id, at the cut as well. */
@@ -248,8 +259,8 @@ static void test_cancel(void **state)
 	assert_true(asked > 10); /* 2000 matches cost more than 10,000 steps */
 	for (long i = 0; i < asked; i++) {
 		count.left = i;
-		assert_int_equal(
-			engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error), ST_CANCELLED);
+		assert_int_equal(engine_recall(v, &q, 10, &c->arena, &found, &n, &c->error),
+			ST_CANCELLED);
 		assert_int_equal(n, 10);
 	}
 	count.left = 1L << 30;

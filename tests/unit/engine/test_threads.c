@@ -16,8 +16,7 @@ static size_t count_hits(struct corpus *c, struct engine_view *v, const char *wo
 	size_t n = 0;
 
 	assert_int_equal(text_query_parse(bytes_of(word), &c->arena, &q), ST_OK);
-	assert_int_equal(
-		engine_recall(v, &q, 10000, &c->arena, &found, &n, &c->error), ST_OK);
+	assert_int_equal(engine_recall(v, &q, 10000, &c->arena, &found, &n, &c->error), ST_OK);
 	return n;
 }
 
@@ -73,8 +72,7 @@ static void test_waiting_stops(void **state)
 		ST_CANCELLED);
 	assert_true(clock_mono_ms() >= until);
 	assert_true(clock_mono_ms() < until + 5000);
-	assert_int_equal(
-		engine_delete(c->engine, &id, 1, &stop, &commit, &c->error), ST_CANCELLED);
+	assert_int_equal(engine_delete(c->engine, &id, 1, &stop, &commit, &c->error), ST_CANCELLED);
 	store_write_abort(w);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(engine_view_open(c->engine, NULL, &views[i], &c->error), ST_OK);
@@ -146,9 +144,9 @@ static bool view_agrees(struct engine_view *v, uint64_t *last)
 	arena_init(&arena, 0);
 	good = !text_query_parse(BYTES("common"), &arena, &q) &&
 		!engine_view_stats(v, &stats, NULL) &&
-		!engine_recall(v, &q, 1000, &arena, &found, &n, NULL) &&
-		stats.documents == n && stats.chunks == n &&
-		stats.version == engine_view_version(v) && stats.version >= *last;
+		!engine_recall(v, &q, 1000, &arena, &found, &n, NULL) && stats.documents == n &&
+		stats.chunks == n && stats.version == engine_view_version(v) &&
+		stats.version >= *last;
 	for (size_t i = 0; good && i < n; i++) {
 		struct engine_record r;
 		good = !engine_fetch(v, &found[i], ENGINE_TEXT, &arena, &r, NULL) &&

@@ -70,6 +70,16 @@ static enum rpc_code run_nap(struct rpc_call *call, const void *params, struct j
 	return number_answer(out, p->ms.v);
 }
 
+/* Hears no cancel. */
+static enum rpc_code run_deaf(struct rpc_call *call, const void *params, struct json_writer *out)
+{
+	const struct numbers *p = params;
+
+	clock_sleep_ms((unsigned)p->ms.v);
+	rpc_call_progress(call, 0.5, "recall", NULL, NULL, 0);
+	return number_answer(out, p->ms.v);
+}
+
 static enum rpc_code run_steps(struct rpc_call *call, const void *params, struct json_writer *out)
 {
 	const struct numbers *p = params;
@@ -116,6 +126,8 @@ static const struct rpc_method methods[] = {
 	{ .name = "nap", .run = run_nap, .params = number_table, .param_count = 4,
 		.params_size = sizeof(struct numbers) },
 	{ .name = "steps", .run = run_steps, .params = number_table, .param_count = 4,
+		.params_size = sizeof(struct numbers), .flags = RPC_M_STREAMS },
+	{ .name = "deaf", .run = run_deaf, .params = number_table, .param_count = 4,
 		.params_size = sizeof(struct numbers), .flags = RPC_M_STREAMS },
 	{ .name = "big", .run = run_big, .params = number_table, .param_count = 4,
 		.params_size = sizeof(struct numbers), .flags = RPC_M_STREAMS },

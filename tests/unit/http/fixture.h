@@ -4,6 +4,7 @@
  *   ping            answered on the I/O thread
  *   echo {text?}    on a worker, at once; answers {"n": length}
  *   nap {ms}        on a worker; stops early when told to
+ *   deaf {ms}       streams; hears no cancel
  *   steps {ms,n,size?}  streams n progress frames, ms apart
  *   big {size}      answers size bytes
  */

@@ -239,7 +239,6 @@ static void expect_continue(void **state)
 	head_with_length(&w, 100, "Expect: 100-continue\r\n");
 	assert_true(wire_until(&w, "\r\n\r\n", 100));
 	assert_memory_equal(w.in.data, "HTTP/1.1 401", 12);
-	assert_int_equal(wire_answer(&w, true).status, 401);
 	wire_close(&w);
 	strbuf_release(&body);
 }

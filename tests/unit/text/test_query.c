@@ -67,9 +67,14 @@ static void test_empty(void **state)
 static void test_separators(void **state)
 {
 	(void)state;
-	expect("one\xC2\xA0two\xE2\x80\x8Bthree\xE3\x80\x80" "four\xE2\x80\x94" "five",
+	expect("one\xC2\xA0two\xE2\x80\x8Bthree\xE3\x80\x80"
+	       "four\xE2\x80\x94"
+	       "five",
 		"one|two|three|four|five");
-	expect("ab\xE3\x80\x82" "cd\xEF\xBC\x8C" "ef", "ab|cd|ef");
+	expect("ab\xE3\x80\x82"
+	       "cd\xEF\xBC\x8C"
+	       "ef",
+		"ab|cd|ef");
 	assert_true(text_is_separator(0x80));
 	assert_false(text_is_separator(0xAA));
 	assert_true(text_is_separator(0xE0001));
@@ -169,13 +174,13 @@ static void test_too_many(void **state)
 	arena_init(&arena, 0);
 	for (unsigned i = 0; i < TEXT_QUERY_MAX_TERMS; i++)
 		strbuf_addf(&text, "w%u ", i);
-	assert_int_equal(
-		text_query_parse((struct bytes){ text.data, text.len }, &arena, &q), ST_OK);
+	assert_int_equal(text_query_parse((struct bytes){ text.data, text.len }, &arena, &q),
+		ST_OK);
 	assert_int_equal(q.n, TEXT_QUERY_MAX_TERMS);
 	assert_false(q.truncated);
 	strbuf_adds(&text, "the last");
-	assert_int_equal(
-		text_query_parse((struct bytes){ text.data, text.len }, &arena, &q), ST_OK);
+	assert_int_equal(text_query_parse((struct bytes){ text.data, text.len }, &arena, &q),
+		ST_OK);
 	assert_int_equal(q.n, TEXT_QUERY_MAX_TERMS);
 	assert_true(q.truncated);
 	strbuf_release(&text);
@@ -193,8 +198,8 @@ static void test_odd_bytes(void **state)
 	for (unsigned a = 0; a < 256; a++)
 		for (unsigned b = 0; b < 256; b += 5) {
 			char text[4] = { 'x', (char)a, (char)b, 'y' };
-			assert_int_equal(
-				text_query_parse((struct bytes){ text, 4 }, &arena, &q), ST_OK);
+			assert_int_equal(text_query_parse((struct bytes){ text, 4 }, &arena, &q),
+				ST_OK);
 		}
 	arena_release(&arena);
 }

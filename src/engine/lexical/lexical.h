@@ -1,0 +1,112 @@
+/*
+ * engine/lexical/lexical.h: the inverted index: chunks as bags of terms in,
+ * BM25-ranked chunks out. It knows no text, no SQLite and no documents: the engine
+ * feeds it analysed chunks under row keys that only grow, and tells it what died.
+ *
+ * One writer at a time (the engine's commit lock); any number of readers, which
+ * never lock. A view is an immutable, reference-counted state:
+ *
+ *   view ─▶ segment files (immutable, mmapped) + for each: how many deletes it sees
+ *        └▶ head (append-only, in memory)      + how many chunks and deletes it sees
+ *
+ * Scores depend on the live chunks alone (document frequency, count and average
+ * length are exact for the view), never on segments, order of writes or merges.
+ */
+#ifndef RCPD_ENGINE_LEXICAL_H
+#define RCPD_ENGINE_LEXICAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/bytes.h"
+#include "util/status.h"
+
+struct lexical;
+struct lexical_view;
+
+struct lexical_options {
+	const char *dir;       /* for segment files and their list; must exist */
+	double k1, b;          /* BM25 (Robertson and Zaragoza, 2009): 1.2, 0.75 */
+	size_t head_chunks;    /* seal the head at so many chunks, default 16384 */
+	unsigned merge_factor; /* segments of like size that are merged, default 8 */
+};
+
+/*
+ * Opens what segment files there are. *ret_commit is the newest commit they hold
+ * in full: the engine replays later ones. Files that are missing, torn or foreign
+ * are dropped, in doubt all of them (then *ret_commit is 0).
+ */
+enum status lexical_open(const struct lexical_options *opt, struct lexical **ret,
+	uint64_t *ret_commit, struct error *e);
+void lexical_close(struct lexical *lx); /* all views released before */
+
+/* One chunk as a bag of distinct terms. */
+struct lexical_term {
+	struct bytes term;
+	uint32_t tf; /* >= 1; the engine counts title terms with their weight */
+};
+struct lexical_chunk {
+	int64_t key;     /* row key: greater than every earlier one */
+	struct bytes doc_id; /* for ties */
+	uint32_t no;     /* chunk number within the document */
+	uint32_t length; /* terms in it, with weights */
+	const struct lexical_term *terms;
+	size_t term_count;
+};
+
+/* Changes of one commit; visible to views taken after lexical_publish. */
+enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, struct error *e);
+/* The terms are those it was added with: they leave the document frequencies. */
+enum status lexical_remove(struct lexical *lx, int64_t key, const struct lexical_term *terms,
+	size_t term_count, struct error *e);
+void lexical_publish(struct lexical *lx, uint64_t commit);
+/* Seals a full head and merges segments; runs on a background thread of the
+ * engine, beside writers and readers. True if there is more to do. */
+bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e);
+
+struct lexical_view *lexical_view_get(struct lexical *lx); /* the newest; new reference */
+struct lexical_view *lexical_view_ref(struct lexical_view *v);
+void lexical_view_unref(struct lexical_view *v);
+uint64_t lexical_view_commit(const struct lexical_view *v);
+
+struct lexical_stats {
+	uint64_t chunks, deleted, segments, head_chunks, file_bytes, total_length;
+};
+void lexical_view_stats(const struct lexical_view *v, struct lexical_stats *ret);
+
+struct lexical_hit {
+	int64_t key;
+	struct bytes doc_id; /* borrowed from the view */
+	uint32_t no;
+	double score;
+};
+
+/* Which chunks may be returned: NULL allows all. Called with ordinals of growing
+ * size within one part; must be cheap. */
+struct lexical_filter {
+	/* A bitmap over row keys: bit (key - base) set means allowed. */
+	const uint64_t *bits;
+	int64_t base;
+	size_t count; /* bits */
+};
+
+struct lexical_query {
+	const struct bytes *terms; /* in order; a term that stands twice counts twice */
+	size_t term_count;
+	size_t k;
+	const struct lexical_filter *filter;
+	bool exhaustive; /* score everything: the reference for tests and bench */
+	bool (*stop)(void *arg);
+	void *stop_arg;
+};
+
+/* The best k: score descending, doc_id ascending, chunk ascending; exact: what
+ * exhaustive gives, bit for bit. ST_CANCELLED if stop said so. */
+enum status lexical_search(const struct lexical_view *v, const struct lexical_query *q,
+	struct arena *arena, struct lexical_hit **ret, size_t *ret_n, struct error *e);
+/* Chunks that hold the term in this view. */
+uint64_t lexical_document_frequency(const struct lexical_view *v, struct bytes term);
+
+#endif
