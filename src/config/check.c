@@ -59,8 +59,10 @@ static enum status listen_unix(const char *listen, const char *where, struct err
 
 	if (len >= 1 && len <= UNIX_PATH_MAX)
 		return ST_OK;
-	return error_set(e, ST_INVALID, "%s: listen has a socket path of %zu bytes; it must have 1 "
-		"to %zu", where, len, UNIX_PATH_MAX);
+	return error_set(e, ST_INVALID,
+		"%s: listen has a socket path of %zu bytes; it must have 1 "
+		"to %zu",
+		where, len, UNIX_PATH_MAX);
 }
 
 /* http/ takes numeric addresses only; "localhost" is what people write. */
@@ -96,20 +98,25 @@ static enum status check_listen(struct config *c, const char *where, struct erro
 	port = host_split(c->listen, host, sizeof(host));
 	loopback = port ? host_is_loopback(host, c->listen[0] == '[') : -1;
 	if (loopback < 0)
-		return error_set(e, ST_INVALID, "%s: listen cannot be '%.60s'; it must be " LISTEN_FORMS
-			" with a numeric address", where, c->listen);
+		return error_set(e, ST_INVALID,
+			"%s: listen cannot be '%.60s'; it must be " LISTEN_FORMS
+			" with a numeric address",
+			where, c->listen);
 	if (!port_parse(port))
-		return error_set(e, ST_INVALID, "%s: listen has no port of 0 to 65535: '%.60s'", where,
-			c->listen);
+		return error_set(e, ST_INVALID, "%s: listen has no port of 0 to 65535: '%.60s'",
+			where, c->listen);
 	if (!loopback)
-		return error_set(e, ST_INVALID, "%s: listen cannot be '%.60s': tokens come with a later "
-			"release; bind loopback or a unix socket", where, c->listen);
+		return error_set(e, ST_INVALID,
+			"%s: listen cannot be '%.60s': tokens come with a later "
+			"release; bind loopback or a unix socket",
+			where, c->listen);
 	return ST_OK;
 }
 
 static enum status check_base(const struct config *c, const char *where, struct error *e)
 {
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	static const char allowed[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 		"0123456789-_.~/";
 	const char *base = c->base_path;
 	size_t len = strlen(base);
@@ -118,8 +125,10 @@ static enum status check_base(const struct config *c, const char *where, struct 
 
 	if (good)
 		return ST_OK;
-	return error_set(e, ST_INVALID, "%s: base_path cannot be '%.60s'; it must begin with '/', not "
-		"end with one, and hold letters, digits, '-', '_', '.', '~' and '/' only", where, base);
+	return error_set(e, ST_INVALID,
+		"%s: base_path cannot be '%.60s'; it must begin with '/', not "
+		"end with one, and hold letters, digits, '-', '_', '.', '~' and '/' only",
+		where, base);
 }
 
 /* Calls check on each word of list; returns the first word it refuses, as a
@@ -162,8 +171,10 @@ static enum status check_hosts(const struct config *c, const char *where, struct
 
 	if (!bad)
 		return ST_OK;
-	return error_set(e, ST_INVALID, "%s: hosts holds '%.*s'; a host is a name or an IPv4 address "
-		"without port", where, len > 60 ? 60 : (int)len, bad);
+	return error_set(e, ST_INVALID,
+		"%s: hosts holds '%.*s'; a host is a name or an IPv4 address "
+		"without port",
+		where, len > 60 ? 60 : (int)len, bad);
 }
 
 /* scheme "://" host [":" port], nothing after it: as browsers send it. */
@@ -198,9 +209,10 @@ static enum status check_origins(const struct config *c, const char *where, stru
 
 	if (!bad)
 		return ST_OK;
-	return error_set(e, ST_INVALID, "%s: origins holds '%.*s'; an origin is http:// or https://, "
-		"a host and maybe a port, without a path; '*' is not taken", where,
-		len > 60 ? 60 : (int)len, bad);
+	return error_set(e, ST_INVALID,
+		"%s: origins holds '%.*s'; an origin is http:// or https://, "
+		"a host and maybe a port, without a path; '*' is not taken",
+		where, len > 60 ? 60 : (int)len, bad);
 }
 
 static const char *origin_of(const struct config_origin *origins, const char *name)
@@ -212,13 +224,15 @@ static enum status check_pairs(const struct config *c, const struct config_origi
 	struct error *e)
 {
 	if (c->max_body_total < c->max_body)
-		return error_set(e, ST_INVALID, "%s: max_body_total is smaller than max_body (%s); it "
-			"must hold at least one body", origin_of(origins, "max_body_total"),
-			origin_of(origins, "max_body"));
+		return error_set(e, ST_INVALID,
+			"%s: max_body_total is smaller than max_body (%s); it "
+			"must hold at least one body",
+			origin_of(origins, "max_body_total"), origin_of(origins, "max_body"));
 	if (c->max_candidates < c->max_k)
-		return error_set(e, ST_INVALID, "%s: max_candidates is smaller than max_k (%s); hits are "
-			"chosen among candidates", origin_of(origins, "max_candidates"),
-			origin_of(origins, "max_k"));
+		return error_set(e, ST_INVALID,
+			"%s: max_candidates is smaller than max_k (%s); hits are "
+			"chosen among candidates",
+			origin_of(origins, "max_candidates"), origin_of(origins, "max_k"));
 	return ST_OK;
 }
 

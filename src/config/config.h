@@ -17,13 +17,13 @@
 
 struct config {
 	/* [server] */
-	char *listen;     /* listen */
-	char *data;       /* data: folder of the corpus */
-	char *base_path;  /* base_path */
-	char *sessions;   /* sessions: stateless|token|strict */
-	bool read_only;   /* read_only: index/add and index/delete answer -32003 */
-	char *hosts;      /* hosts: space-separated Host names accepted besides loopback */
-	char *origins;    /* origins: space-separated CORS origins */
+	char *listen;    /* listen */
+	char *data;      /* data: folder of the corpus */
+	char *base_path; /* base_path */
+	char *sessions;  /* sessions: stateless|token|strict */
+	bool read_only;  /* read_only: index/add and index/delete answer -32003 */
+	char *hosts;     /* hosts: space-separated Host names accepted besides loopback */
+	char *origins;   /* origins: space-separated CORS origins */
 	/* [threads] */
 	uint64_t io_threads, workers, queue;
 	/* [limits] */

@@ -60,8 +60,8 @@ static char *reader_next(char *buf, int size, void *arg)
 		return NULL;
 	}
 	if (len + 2 > (size_t)size) {
-		READER_FAIL(r, "%s:%u: the line is too long; %d bytes are allowed", r->name, r->line,
-			size - 2);
+		READER_FAIL(r, "%s:%u: the line is too long; %d bytes are allowed", r->name,
+			r->line, size - 2);
 		return NULL;
 	}
 	memcpy(buf, start, len);
@@ -84,14 +84,16 @@ static void reader_unknown(struct reader *r, const char *section, const char *na
 	const struct config_key *key = config_key_find(name);
 
 	if (section[0] != '\0' && !section_any(section))
-		READER_FAIL(r, "%s:%u: no section is called '%s'; there are server, threads, limits, "
-			"timeouts and log", r->name, r->line, section);
+		READER_FAIL(r,
+			"%s:%u: no section is called '%s'; there are server, threads, limits, "
+			"timeouts and log",
+			r->name, r->line, section);
 	else if (key && section[0] == '\0')
 		READER_FAIL(r, "%s:%u: %s stands before any section; it belongs into [%s]", r->name,
 			r->line, name, key->section);
 	else if (key)
-		READER_FAIL(r, "%s:%u: %s does not belong into [%s] but into [%s]", r->name, r->line,
-			name, section, key->section);
+		READER_FAIL(r, "%s:%u: %s does not belong into [%s] but into [%s]", r->name,
+			r->line, name, section, key->section);
 	else
 		READER_FAIL(r, "%s:%u: no key is called '%s'; rcpd.conf(5) lists them", r->name,
 			r->line, name);
@@ -150,8 +152,8 @@ static enum status file_slurp(const char *path, struct strbuf *text, struct erro
 	if (lost)
 		return error_set(e, ST_NOMEM, "out of memory while reading the configuration");
 	if (text->len > FILE_MAX)
-		return error_set(e, ST_INVALID, "the configuration file '%.150s' is larger than 1 MiB",
-			path);
+		return error_set(e, ST_INVALID,
+			"the configuration file '%.150s' is larger than 1 MiB", path);
 	return ST_OK;
 }
 

@@ -21,20 +21,35 @@ static const char *const level_choices[] = { "debug", "info", "notice", "warning
 static const char *const format_choices[] = { "auto", "text", "json", "journal", NULL };
 
 #define AT(member) offsetof(struct config, member)
-#define STR(s, n, d, h) { .section = s, .name = #n, .kind = CONFIG_STRING, .offset = AT(n), \
-	.def = d, .help = h }
-#define BOOL(s, n, d, h) { .section = s, .name = #n, .kind = CONFIG_BOOL, .offset = AT(n), \
-	.def = d, .help = h }
-#define CHOICE(s, n, d, list, r, h) { .section = s, .name = #n, .kind = CONFIG_CHOICE, \
-	.offset = AT(n), .def = d, .choices = list, .reloadable = r, .help = h }
-#define COUNT(s, n, d, lo, hi, r, h) { .section = s, .name = #n, .kind = CONFIG_COUNT, \
-	.offset = AT(n), .def = d, .min = lo, .max = hi, .reloadable = r, .help = h }
-#define SIZE(s, n, d, lo, hi, h) { .section = s, .name = #n, .kind = CONFIG_SIZE, \
-	.offset = AT(n), .def = d, .min = lo, .max = hi, .help = h }
+#define STR(s, n, d, h)                                                                            \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_STRING, .offset = AT(n), .def = d,        \
+		.help = h                                                                          \
+	}
+#define BOOL(s, n, d, h)                                                                           \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_BOOL, .offset = AT(n), .def = d,          \
+		.help = h                                                                          \
+	}
+#define CHOICE(s, n, d, list, r, h)                                                                \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_CHOICE, .offset = AT(n), .def = d,        \
+		.choices = list, .reloadable = r, .help = h                                        \
+	}
+#define COUNT(s, n, d, lo, hi, r, h)                                                               \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_COUNT, .offset = AT(n), .def = d,         \
+		.min = lo, .max = hi, .reloadable = r, .help = h                                   \
+	}
+#define SIZE(s, n, d, lo, hi, h)                                                                   \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_SIZE, .offset = AT(n), .def = d,          \
+		.min = lo, .max = hi, .help = h                                                    \
+	}
 
 const struct config_key config_keys[] = {
 	STR("server", listen, "127.0.0.1:8077",
-		"where to listen: ADDR:PORT, [V6]:PORT or unix:PATH; loopback or a unix socket only"),
+		"where to listen: ADDR:PORT, [V6]:PORT or unix:PATH; on loopback only"),
 	STR("server", data, NULL, "folder of the corpus, made if missing"),
 	STR("server", base_path, "/rcp", "path under which RCP/1 is served"),
 	CHOICE("server", sessions, "stateless", sessions_choices, false,

@@ -55,7 +55,8 @@ static enum status load_data_default(struct config *c, const char *where, struct
 	enum status st;
 
 	if (!data_default(&path))
-		st = error_set(e, ST_INVALID, "no folder for the corpus: none of STATE_DIRECTORY, "
+		st = error_set(e, ST_INVALID,
+			"no folder for the corpus: none of STATE_DIRECTORY, "
 			"XDG_STATE_HOME and HOME is set; set data or give --data");
 	else if (!strbuf_ok(&path))
 		st = error_set(e, ST_NOMEM, "out of memory while reading the configuration");

@@ -55,8 +55,8 @@ static enum status set_string(struct config *c, const struct config_key *key, co
 	char *copy;
 
 	if (fault)
-		return error_set(e, ST_INVALID, "%s: %s cannot be '%.60s': %s", where, key->name, text,
-			fault);
+		return error_set(e, ST_INVALID, "%s: %s cannot be '%.60s': %s", where, key->name,
+			text, fault);
 	copy = mem_strdup(text);
 	if (!copy)
 		return error_set(e, ST_NOMEM, "out of memory while reading the configuration");
@@ -184,8 +184,9 @@ static enum status set_number(struct config *c, const struct config_key *key, co
 	number_text(key, key->min, &range);
 	strbuf_adds(&range, " to ");
 	number_text(key, key->max, &range);
-	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be %s from %s", where, key->name,
-		text, sizes ? "a size (digits, then k, m, g or nothing)" : "a whole number",
+	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be %s from %s", where,
+		key->name, text,
+		sizes ? "a size (digits, then k, m, g or nothing)" : "a whole number",
 		strbuf_ok(&range) ? range.data : "its range");
 	strbuf_release(&range);
 	return ST_INVALID;

@@ -149,10 +149,12 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 	io->progress++;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		conn_open(io, mhd, socket_context);
-	} else if (*socket_context) {
-		conn_close(*socket_context);
-		*socket_context = NULL;
+		return;
 	}
+	io->run_again = true;
+	if (*socket_context)
+		conn_close(*socket_context);
+	*socket_context = NULL;
 }
 
 static bool older(uint64_t now_ns, uint64_t since_ns, unsigned seconds)

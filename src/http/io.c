@@ -102,6 +102,8 @@ static int io_timeout(struct io *io, uint64_t now_ns)
 
 	if (io->pause_until_ns > now_ns)
 		return (int)((io->pause_until_ns - now_ns) / 1000000 + 1);
+	if (io->run_again)
+		return 0;
 	if (MHD_get_timeout(io->daemon, &mhd_ms) == MHD_YES && mhd_ms < wait_ms)
 		wait_ms = mhd_ms;
 	if (io->conns || io->lingering) {
@@ -114,6 +116,10 @@ static int io_timeout(struct io *io, uint64_t now_ns)
 }
 
 /*
+ * A daemon at its connection limit stops listening, and looks at the limit again
+ * only at the start of a run: the end of a connection therefore asks for one more
+ * (run_again), or a full server would stay closed for ever.
+ *
  * With no descriptors left, accept fails while the listening socket stays ready,
  * and the loop would spin. A run that only complained and moved nothing earns a
  * short pause, whatever the reason was.
@@ -122,6 +128,7 @@ static void io_run_daemon(struct io *io)
 {
 	uint64_t progress = io->progress, complaints = io->complaints;
 
+	io->run_again = false;
 	(void)MHD_run(io->daemon);
 	if (io->complaints != complaints && io->progress == progress)
 		io->pause_until_ns = clock_mono_ns() + PAUSE_NS;

@@ -64,6 +64,7 @@ struct io {
 	int watch_fd; /* our epoll: who hung up, who lingers */
 	int wake_fd;  /* eventfd: something was resumed, drain or stop asked for */
 	bool quiesced;
+	bool run_again; /* a connection ended: there may be room to accept again */
 	struct conn *conns;
 	unsigned exchanges;    /* not yet completed */
 	struct conn **by_fd;   /* conns by descriptor */

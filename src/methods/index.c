@@ -217,6 +217,13 @@ static void write_version(struct rpc_call *call, struct json_writer *out, uint64
 	jw_kv_string(out, "indexVersion", text);
 }
 
+/* Room for the answer is made before the commit: a write that is done must not be
+ * reported as failed for want of memory. */
+static bool reserve_answer(struct json_writer *out, size_t ids_len)
+{
+	return strbuf_grow(out->out, ids_len + 256);
+}
+
 static enum rpc_code read_documents(struct rpc_call *call, const struct methods_index_add_params *p,
 	struct engine_document **ret, size_t *ret_n)
 {
@@ -254,6 +261,8 @@ enum rpc_code methods_index_add(struct rpc_call *call, const void *params, struc
 		rc = read_once(call, p, &once);
 	if (!rc)
 		rc = write_ids(call, docs, n, &once.result);
+	if (!rc && !reserve_answer(out, once.result.len))
+		rc = no_memory(call);
 	if (rc)
 		return rc;
 	if (fault_hit("index.add", methods_stop, call))
@@ -302,6 +311,8 @@ enum rpc_code methods_index_delete(struct rpc_call *call, const void *params,
 	struct engine_commit commit;
 	struct error e;
 
+	if (!reserve_answer(out, 0))
+		return no_memory(call);
 	if (engine_delete(m->engine, p->ids.v, p->ids.n, &stop, &commit, &e))
 		return methods_fail(call, &e);
 	rpc_call_log(call, LOG_INFO, "index", "%llu documents deleted",

@@ -268,19 +268,21 @@ int call_register(struct rpc_call *call)
 {
 	struct rpc_job *job = call->job;
 
-	if (!call->env.id_value || call->inflight.prev_next)
+	if (!call->env.id_value || call->registered)
 		return 0;
 	if (inflight_key(&job->arena, job->caller.identity, job->session, call->env.id_value,
 		    &call->inflight.key))
 		return -1;
 	inflight_add(job->rpc->inflight, &call->inflight);
+	call->registered = true;
 	return 0;
 }
 
 void call_unregister(struct rpc_call *call)
 {
-	if (call->inflight.prev_next)
+	if (call->registered)
 		inflight_remove(call->job->rpc->inflight, &call->inflight);
+	call->registered = false;
 }
 
 /*

@@ -46,6 +46,7 @@ struct rpc_call {
 	double progress;
 	int log_level; /* lowest level that the peer asked for; -1: none */
 	struct inflight_entry inflight;
+	bool registered; /* in the table; the runner's own note of it */
 	struct rpc_error err;
 };
 

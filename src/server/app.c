@@ -139,8 +139,8 @@ static enum status begin_rpc(struct app *app, struct error *e)
 	cfg.conformance = methods_conformance(&app->methods);
 	methods_capabilities(&app->methods, &capabilities);
 	cfg.capabilities_json = capabilities.data;
-	st = strbuf_ok(&capabilities) ? rpc_new(&cfg, &rpc, e) :
-					error_set(e, ST_NOMEM, "out of memory");
+	st = strbuf_ok(&capabilities) ? rpc_new(&cfg, &rpc, e)
+				      : error_set(e, ST_NOMEM, "out of memory");
 	strbuf_release(&capabilities);
 	pthread_mutex_lock(&app->lock);
 	app->rpc = rpc;

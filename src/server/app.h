@@ -29,7 +29,7 @@ struct app {
 	struct engine *engine;
 	struct signals *signals;
 
-	pthread_mutex_t lock; /* guards the pointers below against the signals' thread */
+	pthread_mutex_t lock;  /* guards the pointers below against the signals' thread */
 	struct config *loaded; /* what SIGHUP read last; NULL: config */
 	struct pool *pool;
 	struct rpc *rpc;

@@ -3,7 +3,10 @@
  */
 #include <stdio.h>
 
+#include <unistd.h>
+
 #include "server/app.h"
+#include "server/system.h"
 
 static int check_done(const struct options *o, struct config *config)
 {
@@ -15,11 +18,28 @@ static int check_done(const struct options *o, struct config *config)
 	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* Runs the daemon; takes config. closed: standard descriptors that were closed. */
+static int serve(const struct options *o, struct config *config, int closed)
+{
+	if (o->stdio && (closed & (1 << STDIN_FILENO | 1 << STDOUT_FILENO)) != 0) {
+		fprintf(stderr,
+			"rcpd: --stdio needs standard input and output, and one is "
+			"closed\n");
+		config_free(config);
+		return EXIT_FAILED;
+	}
+	return app_run(o, config);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct config *config = NULL;
 	struct error e = { 0 };
+	int closed = system_fill_descriptors();
+
+	if (closed < 0)
+		return EXIT_FAILED;
 
 	if (options_parse(argc, argv, &options, &e) != ST_OK) {
 		app_complain(&e);
@@ -37,5 +57,5 @@ int main(int argc, char **argv)
 	}
 	if (options.action == OPTIONS_CHECK)
 		return check_done(&options, config);
-	return app_run(&options, config);
+	return serve(&options, config, closed);
 }

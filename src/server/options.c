@@ -74,21 +74,21 @@ static bool row_takes_value(const struct option_row *row)
 	return row->kind == OPT_OVERRIDE || row->kind == OPT_CONFIG || row->kind == OPT_MODEL;
 }
 
-static enum status option_apply(const struct option_row *row, const char *value,
-	struct options *o, struct error *e)
+static enum status option_apply(const struct option_row *row, const char *value, struct options *o,
+	struct error *e)
 {
 	switch (row->kind) {
 	case OPT_OVERRIDE:
 		if (o->override_count == OPTIONS_MAX_OVERRIDES)
 			return error_set(e, ST_INVALID, "too many options");
-		o->overrides[o->override_count++] =
-			(struct config_override){ row->key, value };
+		o->overrides[o->override_count++] = (struct config_override){ row->key, value };
 		return ST_OK;
 	case OPT_CONFIG:
 		o->config = value;
 		return ST_OK;
 	case OPT_MODEL:
-		return error_set(e, ST_INVALID, "--model is not supported yet: this release "
+		return error_set(e, ST_INVALID,
+			"--model is not supported yet: this release "
 			"searches by words alone and loads no models");
 	case OPT_STDIO:
 		o->stdio = true;

@@ -35,7 +35,7 @@ static void reload_apply(struct app *app, struct config *new)
 	log_set_level((enum log_level)log_level_parse(new->log_level));
 	atomic_store(&app->grace_ms, (unsigned)new->shutdown_grace * 1000U);
 	if (app->rpc)
-		rpc_set_deadline(app->rpc, (uint32_t)new->deadline_ms);
+		rpc_set_deadline(app->rpc, (uint32_t) new->deadline_ms);
 	config_free(app->loaded);
 	app->loaded = new;
 }
@@ -49,8 +49,8 @@ void reload_config(struct app *app)
 
 	if (announced)
 		notify_reloading();
-	if (config_load(app->options->config, app->options->overrides,
-		    app->options->override_count, &new, &e) != ST_OK) {
+	if (config_load(app->options->config, app->options->overrides, app->options->override_count,
+		    &new, &e) != ST_OK) {
 		log_event(LOG_ERROR, "the configuration was not reloaded; the old one stays",
 			LOG_S("reason", e.message));
 	} else {

@@ -116,8 +116,7 @@ static void http_end(struct app *app, struct http *http)
 	http_drain(http);
 	if (!app_quiet_within(app, grace)) {
 		log_event(LOG_WARNING, "cancelling what did not finish in time",
-			LOG_U("grace_ms", grace),
-			LOG_I("exchanges", gauge_get(GAUGE_EXCHANGES)),
+			LOG_U("grace_ms", grace), LOG_I("exchanges", gauge_get(GAUGE_EXCHANGES)),
 			LOG_I("inflight", gauge_get(GAUGE_INFLIGHT)));
 		rpc_cancel_all(app->rpc);
 		app_quiet_within(app, CANCEL_MS);

@@ -1,12 +1,15 @@
 /*
- * server/system.c: the data folder and the limit of open files.
+ * server/system.c: standard descriptors, the data folder and the limit of open
+ * files.
  */
 #include "server/system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/log.h"
 #include "util/mem.h"
@@ -14,6 +17,21 @@
 /* Descriptors kept for all that is no connection: the corpus, epolls, logs. */
 #define RESERVED_FDS 128
 #define FEWEST_CONNECTIONS 16
+
+int system_fill_descriptors(void)
+{
+	int closed = 0;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		/* The lowest free one, and those below are taken: it is fd. */
+		if (open("/dev/null", O_RDWR) != fd)
+			return -1;
+		closed |= 1 << fd;
+	}
+	return closed;
+}
 
 /* mkdir for each part of path, which is changed and restored on the way. */
 static int make_parts(char *path)
@@ -66,8 +84,8 @@ uint64_t system_fit_connections(uint64_t wanted)
 	}
 	if (lim.rlim_cur == RLIM_INFINITY || lim.rlim_cur >= wanted + RESERVED_FDS)
 		return wanted;
-	allowed = lim.rlim_cur > RESERVED_FDS + FEWEST_CONNECTIONS ?
-			  lim.rlim_cur - RESERVED_FDS : FEWEST_CONNECTIONS;
+	allowed = lim.rlim_cur > RESERVED_FDS + FEWEST_CONNECTIONS ? lim.rlim_cur - RESERVED_FDS
+								   : FEWEST_CONNECTIONS;
 	if (allowed > wanted)
 		allowed = wanted;
 	log_event(LOG_WARNING, "max_connections lowered: the limit of open files is too small",

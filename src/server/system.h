@@ -6,6 +6,13 @@
 
 #include "util/status.h"
 
+/*
+ * Opens /dev/null for standard descriptors that are closed; before anything else
+ * is opened. Without it the corpus could become descriptor 1 or 2, and answers or
+ * log lines would be written into it. Returns a mask with bit fd set for each
+ * that was closed, or -1.
+ */
+int system_fill_descriptors(void);
 /* Makes the folder and its parents (0700) if missing. */
 enum status system_make_folder(const char *path, struct error *e);
 /*

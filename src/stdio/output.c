@@ -47,8 +47,7 @@ void output_give_up_in(struct output *o, unsigned ms)
 	uint64_t end = clock_mono_ns() + (uint64_t)ms * 1000000U;
 	uint64_t old = atomic_load(&o->give_up_ns);
 
-	while ((old == 0 || end < old) &&
-		!atomic_compare_exchange_weak(&o->give_up_ns, &old, end))
+	while ((old == 0 || end < old) && !atomic_compare_exchange_weak(&o->give_up_ns, &old, end))
 		;
 }
 

@@ -35,7 +35,8 @@
 #define FLUSH_MS 1000       /* for cancelled requests to be answered */
 #define CANCEL_EVERY_MS 100
 
-static const char nomem_reply[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32010,"
+static const char nomem_reply[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32010,"
 	"\"message\":\"out of memory\",\"data\":{\"retryable\":true}}}";
 
 enum ending { SERVING, END_INPUT, END_SHUTDOWN, END_STOP, END_OUTPUT };

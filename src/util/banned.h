@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#undef sprintf /* macros of a fortified <stdio.h> */
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat stpcpy sprintf vsprintf gets
 #pragma GCC poison atoi atol atoll atof strtok
 #pragma GCC poison gmtime localtime ctime asctime

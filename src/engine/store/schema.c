@@ -94,7 +94,7 @@ static enum status ask_number(struct db *db, const char *sql, int64_t *ret, stru
 /* An empty database has version 0; anything else must be ours. */
 static enum status read_version(struct db *db, int64_t *ret, struct error *e)
 {
-	int64_t application, version, tables;
+	int64_t application = 0, version = 0, tables = 0;
 	enum status st;
 
 	if ((st = ask_number(db, "PRAGMA application_id", &application, e)) ||

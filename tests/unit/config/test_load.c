@@ -92,7 +92,8 @@ static void test_file_forms(void **state)
 	assert_int_equal(text_load("\xef\xbb\xbf# a comment\r\n; another\r\n\r\n  [server]\r\n"
 				   "\tlisten=127.0.0.1:0 ; free\r\n  read_only :  YES  \r\n"
 				   "hosts = a.example b.example\n[limits]\nmax_body = 2M",
-				 &c, NULL), ST_OK);
+				 &c, NULL),
+		ST_OK);
 	assert_string_equal(c->listen, "127.0.0.1:0");
 	assert_true(c->read_only);
 	assert_string_equal(c->hosts, "a.example b.example");
@@ -109,16 +110,20 @@ static void test_file_errors(void **state)
 	assert_refused("[sever]\nlisten = x\n", ":2: no section is called 'sever'");
 	assert_refused("[sever]\nx = x\n", ":2: no section is called 'sever'; there are server");
 	assert_refused("listen = 127.0.0.1:1\n", ":1: listen stands before any section");
-	assert_refused("[limits]\nqueue = 5\n", ":2: queue does not belong into [limits] but into "
-						"[threads]");
-	assert_refused("[threads]\nqueue = 5\n#\nqueue = 5\n", ":4: queue was set already in line 2");
-	assert_refused("[threads]\nqueue = 5\n  queue = 5\n", ":3: queue was set already in line 2");
+	assert_refused("[limits]\nqueue = 5\n",
+		":2: queue does not belong into [limits] but into "
+		"[threads]");
+	assert_refused("[threads]\nqueue = 5\n#\nqueue = 5\n",
+		":4: queue was set already in line 2");
+	assert_refused("[threads]\nqueue = 5\n  queue = 5\n",
+		":3: queue was set already in line 2");
 	assert_refused("[threads]\nqueue = 5\nworkers\n", ":3: the line is neither");
 	assert_refused("[threads]\nworkers\nqueue = no\n", ":2: the line is neither");
 	assert_refused("[threads]\nqueue = no\nworkers\n", ":2: queue cannot be 'no'");
 	assert_refused("[threads\nqueue = 1\n", ":1: the line is neither");
 	assert_refused("[threads]\nqueue = 1 # few\n", ":2: queue cannot be '1 # few'");
-	assert_refused("[server]\nlisten = 0.0.0.0:80\n[log]\n", ":2: listen cannot be '0.0.0.0:80'");
+	assert_refused("[server]\nlisten = 0.0.0.0:80\n[log]\n",
+		":2: listen cannot be '0.0.0.0:80'");
 	assert_refused("[server]\nhosts = \xff\n", ":2: hosts cannot be");
 }
 

@@ -86,11 +86,13 @@ static void test_range_message(void **state)
 
 	(void)state;
 	assert_int_equal(flag_load("max_body", "2g", &c, &e), ST_INVALID);
-	assert_string_equal(e.message, "--max-body: max_body cannot be '2g'; it must be a size "
-				       "(digits, then k, m, g or nothing) from 1k to 1g");
+	assert_string_equal(e.message,
+		"--max-body: max_body cannot be '2g'; it must be a size "
+		"(digits, then k, m, g or nothing) from 1k to 1g");
 	assert_int_equal(flag_load("sessions", "Strict", &c, &e), ST_INVALID);
-	assert_string_equal(e.message, "--sessions: sessions cannot be 'Strict'; it must be one of "
-				       "stateless, token, strict");
+	assert_string_equal(e.message,
+		"--sessions: sessions cannot be 'Strict'; it must be one of "
+		"stateless, token, strict");
 }
 
 static void test_bool(void **state)
@@ -160,8 +162,9 @@ static void test_listen(void **state)
 			fail_msg("listen took '%s'", bad[i]);
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
 		assert_int_equal(flag_load("listen", open[i], &c, &e), ST_INVALID);
-		assert_non_null(strstr(e.message, "tokens come with a later release; bind loopback "
-						  "or a unix socket"));
+		assert_non_null(strstr(e.message,
+			"tokens come with a later release; bind loopback "
+			"or a unix socket"));
 	}
 	memset(path + 6, 'x', 106);
 	assert_true(flag_good("listen", path));
@@ -171,8 +174,8 @@ static void test_listen(void **state)
 
 static void test_base_path(void **state)
 {
-	static const char *const bad[] = { "", "/", "rcp", "/rcp/", "/a//b", "/a/../b", "/.", "/a b",
-		"/a%2fb", "/a?b", "/\xc3\xa4" };
+	static const char *const bad[] = { "", "/", "rcp", "/rcp/", "/a//b", "/a/../b", "/.",
+		"/a b", "/a%2fb", "/a?b", "/\xc3\xa4" };
 
 	(void)state;
 	assert_true(flag_good("base_path", "/rcp"));

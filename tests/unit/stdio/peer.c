@@ -24,11 +24,19 @@ struct number_params {
 };
 
 static const struct rpc_param nap_table[] = {
-	{ .name = "ms", .type = RPC_P_INT, .flags = RPC_P_REQUIRED, .min = 0, .max = 60000,
+	{ .name = "ms",
+		.type = RPC_P_INT,
+		.flags = RPC_P_REQUIRED,
+		.min = 0,
+		.max = 60000,
 		.offset = offsetof(struct number_params, n) },
 };
 static const struct rpc_param big_table[] = {
-	{ .name = "bytes", .type = RPC_P_INT, .flags = RPC_P_REQUIRED, .min = 0, .max = 1 << 20,
+	{ .name = "bytes",
+		.type = RPC_P_INT,
+		.flags = RPC_P_REQUIRED,
+		.min = 0,
+		.max = 1 << 20,
 		.offset = offsetof(struct number_params, n) },
 };
 
@@ -75,18 +83,33 @@ static enum rpc_code run_chatty(struct rpc_call *call, const void *params, struc
 }
 
 static const struct rpc_method methods[] = {
-	{ .name = "initialize", .run = rpc_initialize, .params = rpc_initialize_table,
-		.param_count = 3, .params_size = sizeof(struct rpc_initialize_params),
+	{ .name = "initialize",
+		.run = rpc_initialize,
+		.params = rpc_initialize_table,
+		.param_count = 3,
+		.params_size = sizeof(struct rpc_initialize_params),
 		.flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
-	{ .name = "ping", .run = rpc_ping, .params = rpc_ping_table, .param_count = 1,
+	{ .name = "ping",
+		.run = rpc_ping,
+		.params = rpc_ping_table,
+		.param_count = 1,
 		.params_size = sizeof(struct rpc_ping_params),
 		.flags = RPC_M_OPEN | RPC_M_INLINE },
-	{ .name = "shutdown", .run = rpc_shutdown,
+	{ .name = "shutdown",
+		.run = rpc_shutdown,
 		.flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
-	{ .name = "nap", .run = run_nap, .params = nap_table, .param_count = 1,
-		.params_size = sizeof(struct number_params), .right = RPC_READ },
-	{ .name = "big", .run = run_big, .params = big_table, .param_count = 1,
-		.params_size = sizeof(struct number_params), .right = RPC_READ },
+	{ .name = "nap",
+		.run = run_nap,
+		.params = nap_table,
+		.param_count = 1,
+		.params_size = sizeof(struct number_params),
+		.right = RPC_READ },
+	{ .name = "big",
+		.run = run_big,
+		.params = big_table,
+		.param_count = 1,
+		.params_size = sizeof(struct number_params),
+		.right = RPC_READ },
 	{ .name = "chatty", .run = run_chatty, .right = RPC_READ, .flags = RPC_M_STREAMS },
 };
 
@@ -100,8 +123,12 @@ static void rpc_make(struct peer *p)
 		.server_version = "0",
 		.conformance = "L0",
 		.sessions = RPC_SESSIONS_PROCESS,
-		.limits = { .max_depth = 64, .max_keys = 1000, .max_string = 1 << 20,
-			.max_batch = 10, .max_sessions = 1, .session_ttl_s = 1,
+		.limits = { .max_depth = 64,
+			.max_keys = 1000,
+			.max_string = 1 << 20,
+			.max_batch = 10,
+			.max_sessions = 1,
+			.session_ttl_s = 1,
 			.deadline_ms = 25000 },
 	};
 

@@ -15,9 +15,9 @@
 #include "stdio/stdio.h"
 
 struct peer {
-	int to, from;     /* the host's ends */
-	int in, out;      /* the server's ends */
-	int stop[2];      /* a pipe; writing to stop[1] stops the server */
+	int to, from; /* the host's ends */
+	int in, out;  /* the server's ends */
+	int stop[2];  /* a pipe; writing to stop[1] stops the server */
 	struct stdio_config cfg;
 	struct rpc *rpc;
 	struct pool *pool;

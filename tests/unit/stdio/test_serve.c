@@ -20,14 +20,20 @@
 #include "peer.h"
 #include "util/clock.h"
 
-#define INIT "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\"," \
+#define INIT                                                                                       \
+	"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\","                             \
 	"\"params\":{\"protocolVersion\":1}}\n"
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"method\":\"ping\"}\n"
-#define NAP(id, ms) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"method\":\"nap\"," \
+#define NAP(id, ms)                                                                                \
+	"{\"jsonrpc\":\"2.0\",\"id\":" #id                                                         \
+	",\"method\":\"nap\","                                                                     \
 	"\"params\":{\"ms\":" #ms "}}\n"
-#define BIG(id, n) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"method\":\"big\"," \
+#define BIG(id, n)                                                                                 \
+	"{\"jsonrpc\":\"2.0\",\"id\":" #id                                                         \
+	",\"method\":\"big\","                                                                     \
 	"\"params\":{\"bytes\":" #n "}}\n"
-#define CANCEL(rid) "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\"," \
+#define CANCEL(rid)                                                                                \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\","                                \
 	"\"params\":{\"id\":" #rid "}}\n"
 #define SHUTDOWN(id) "{\"jsonrpc\":\"2.0\",\"id\":" #id ",\"method\":\"shutdown\"}\n"
 
@@ -297,8 +303,9 @@ static void test_frames(void **state)
 {
 	(void)state;
 	start(true);
-	peer_send(&peer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"chatty\",\"params\":{\"_meta\":"
-			 "{\"progressToken\":\"t\",\"logLevel\":\"info\"}}}\n");
+	peer_send(&peer,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"chatty\",\"params\":{\"_meta\":"
+		"{\"progressToken\":\"t\",\"logLevel\":\"info\"}}}\n");
 	assert_next("\"notifications/progress\"");
 	assert_next("\"notifications/log\"");
 	assert_next("\"notifications/progress\"");
@@ -315,8 +322,9 @@ static void test_notifications(void **state)
 {
 	(void)state;
 	start(true);
-	peer_send(&peer, "{\"jsonrpc\":\"2.0\",\"method\":\"nap\",\"params\":{\"ms\":0}}\n"
-			 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/else\"}\n" PING(1));
+	peer_send(&peer,
+		"{\"jsonrpc\":\"2.0\",\"method\":\"nap\",\"params\":{\"ms\":0}}\n"
+		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/else\"}\n" PING(1));
 	assert_next("\"id\":1,\"result\"");
 	close_to();
 	assert_end(0);
@@ -335,8 +343,10 @@ static void test_backpressure(void **state)
 	for (int i = 0; i < 100; i++) {
 		char text[100];
 
-		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"nap\","
-			"\"params\":{\"ms\":1}}\n", i);
+		snprintf(text, sizeof(text),
+			"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"nap\","
+			"\"params\":{\"ms\":1}}\n",
+			i);
 		peer_send(&peer, text);
 	}
 	close_to();
