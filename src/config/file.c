@@ -16,7 +16,7 @@
 
 #include "util/mem.h"
 
-#define FILE_MAX (1024 * 1024)
+#define FILE_MAX ((size_t)1024 * 1024)
 #define LINE_MAX_BYTES 4096
 
 struct reader {

@@ -117,10 +117,10 @@ static uint64_t suffix_factor(const char *suffix)
 		return 1024;
 	case 'm':
 	case 'M':
-		return 1024 * 1024;
+		return 1024ULL * 1024;
 	case 'g':
 	case 'G':
-		return 1024 * 1024 * 1024;
+		return 1024ULL * 1024 * 1024;
 	default:
 		return 0;
 	}

@@ -14,15 +14,7 @@
 #include "util/gauge.h"
 #include "util/mem.h"
 
-enum MHD_Result conn_admit(void *cls, const struct sockaddr *addr, socklen_t len)
-{
-	struct io *io = cls;
-	struct peer_key key;
-
-	(void)len;
-	io->progress++;
-	return !peer_key(addr, &key) || peers_room(&io->http->peers, &key) ? MHD_YES : MHD_NO;
-}
+#define LOOK_AFTER_NS 100000000ULL
 
 /* Textual address; a mapped IPv4 one is written as IPv4. */
 static void peer_text(const struct sockaddr *addr, char *buf, size_t size)
@@ -82,27 +74,17 @@ static void conn_link(struct io *io, struct conn *conn)
 		io->conns->prev = conn;
 	io->conns = conn;
 	io->by_fd[conn->fd] = conn;
+	io->conn_count++;
 	gauge_add(GAUGE_CONNECTIONS, 1);
 }
 
-static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_context)
+/* NULL when out of memory or over the address's limit. */
+static struct conn *conn_new(struct io *io, int fd, const struct sockaddr *addr)
 {
-	/* libmicrohttpd 1.0 answers every question in the same place, so that the next
-	 * question overwrites the last answer: copy before asking again. */
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-	int fd = info ? info->connect_fd : -1;
-	const struct sockaddr *addr;
-	struct conn *conn;
+	struct conn *conn = table_grow(io, fd) ? mem_zero(sizeof(*conn)) : NULL;
 
-	*socket_context = NULL;
-	if (fd < 0 || !table_grow(io, fd))
-		return;
-	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	addr = info ? info->client_addr : NULL;
-	conn = mem_zero(sizeof(*conn));
 	if (!conn)
-		return;
+		return NULL;
 	conn->io = io;
 	conn->fd = fd;
 	conn->idle_since_ns = clock_mono_ns();
@@ -112,10 +94,27 @@ static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_c
 		conn->counted = peers_enter(&io->http->peers, &conn->key);
 		if (!conn->counted) {
 			mem_free(conn);
-			return;
+			return NULL;
 		}
 	}
-	conn_link(io, conn);
+	return conn;
+}
+
+static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_context)
+{
+	const union MHD_ConnectionInfo *fd =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *addr =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct conn *conn = NULL;
+
+	if (fd && fd->connect_fd >= 0) {
+		conn = conn_new(io, fd->connect_fd, addr ? addr->client_addr : NULL);
+		if (conn)
+			conn_link(io, conn);
+		else /* it cannot be refused here; this makes it end at once */
+			(void)shutdown(fd->connect_fd, SHUT_RDWR);
+	}
 	*socket_context = conn;
 }
 
@@ -137,6 +136,7 @@ static void conn_close(struct conn *conn)
 	if (conn->next)
 		conn->next->prev = conn->prev;
 	io->by_fd[conn->fd] = NULL;
+	io->conn_count--;
 	gauge_add(GAUGE_CONNECTIONS, -1);
 	mem_free(conn);
 }
@@ -146,15 +146,12 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 {
 	struct io *io = cls;
 
-	io->progress++;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		conn_open(io, mhd, socket_context);
-		return;
-	}
-	io->run_again = true;
-	if (*socket_context)
+	} else if (*socket_context) {
 		conn_close(*socket_context);
-	*socket_context = NULL;
+		*socket_context = NULL;
+	}
 }
 
 static bool older(uint64_t now_ns, uint64_t since_ns, unsigned seconds)
@@ -175,12 +172,13 @@ static bool conn_is_finished(const struct conn *conn)
 }
 
 /* Whether a connection without a request is to be closed. One look for a missed
- * FIN is enough for each idle time: a later one is news to libmicrohttpd. */
+ * FIN is enough for each idle time, once what came has been read: a later one is
+ * news to libmicrohttpd. */
 static bool idle_is_over(struct conn *conn, uint64_t now_ns)
 {
-	bool look = !conn->looked;
+	bool look = !conn->looked && now_ns > conn->idle_since_ns + LOOK_AFTER_NS;
 
-	conn->looked = true;
+	conn->looked |= look;
 	return older(now_ns, conn->idle_since_ns, conn->io->http->cfg.idle_timeout_s) ||
 		(look && conn_is_finished(conn));
 }

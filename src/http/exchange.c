@@ -28,7 +28,6 @@ void *exchange_new(void *cls, const char *target, struct MHD_Connection *mhd)
 	size_t len = target ? strlen(target) : 0;
 	struct exchange *ex;
 
-	io->progress++;
 	if (!conn || conn->ex)
 		return NULL;
 	ex = mem_alloc(sizeof(*ex) + len + 1);
@@ -101,11 +100,8 @@ void exchange_end(struct exchange *ex)
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **req_cls,
 	enum MHD_RequestTerminationCode code)
 {
-	struct io *io = cls;
-
 	/* Every abort is reported as the same code; it tells nothing. */
-	(void)mhd, (void)code;
-	io->progress++;
+	(void)cls, (void)mhd, (void)code;
 	if (*req_cls)
 		exchange_end(*req_cls);
 	*req_cls = NULL;
@@ -173,12 +169,10 @@ static enum MHD_Result exchange_finish(struct exchange *ex)
 enum MHD_Result exchange_step(void *cls, struct MHD_Connection *mhd, const char *url,
 	const char *method, const char *version, const char *data, size_t *size, void **req_cls)
 {
-	struct io *io = cls;
 	struct exchange *ex = *req_cls;
 	size_t len = *size;
 
-	(void)mhd;
-	io->progress++;
+	(void)cls, (void)mhd;
 	if (!ex)
 		return MHD_NO; /* out of memory when the request line came */
 	switch (ex->phase) {

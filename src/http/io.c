@@ -1,12 +1,14 @@
 /*
  * io.c: one I/O thread: a libmicrohttpd daemon without a thread of its own, run by
  * ours. Why not its internal epoll thread: with exactly 128 connections ready it
- * waits again before it handles them, and stalls. The loop waits on three
- * descriptors: the daemon's epoll, our hang-up epoll, and an eventfd that others
- * write to: workers that resumed a connection, drain and stop.
+ * waits again before it handles them, and stalls. The loop waits on four
+ * descriptors: the daemon's epoll, our hang-up epoll, the listening socket, and an
+ * eventfd that others write to: workers that resumed a connection, drain and stop.
+ *
+ * The daemon is started without an error log: it would have a line for each client
+ * that vanishes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -20,18 +22,8 @@
 #include "util/mem.h"
 
 #define SWEEP_NS      500000000ULL
-#define PAUSE_NS      50000000ULL
 #define STOP_GRACE_NS 500000000ULL
 #define STOP_LIMIT_NS 2000000000ULL
-
-/* Counts instead of logging: a line for each client that vanishes helps nobody. */
-static void io_complaint(void *cls, const char *fmt, va_list ap)
-{
-	struct io *io = cls;
-
-	(void)fmt, (void)ap;
-	io->complaints++;
-}
 
 /* The target is decoded by path.c, once; here it stays as it is. */
 static size_t leave_escaped(void *cls, struct MHD_Connection *mhd, char *text)
@@ -40,30 +32,15 @@ static size_t leave_escaped(void *cls, struct MHD_Connection *mhd, char *text)
 	return strlen(text);
 }
 
-/* A share of the connections for each daemon, so that their sum is the limit. */
-static unsigned connection_share(const struct http_config *cfg)
-{
-	return cfg->max_connections / cfg->threads + (cfg->max_connections % cfg->threads != 0);
-}
-
-/*
- * The daemon gets a duplicate of the listening socket, which it owns: it closes it
- * when stopped, we close it when it was quiesced.
- */
 static enum status io_start_daemon(struct io *io, struct error *e)
 {
 	const struct http_config *cfg = &io->http->cfg;
 	const union MHD_DaemonInfo *info;
-	int fd = fcntl(io->http->listener.fd, F_DUPFD_CLOEXEC, 0);
 
-	if (fd < 0)
-		return error_set(e, ST_IO, "cannot duplicate the listening socket: %s",
-			strerror(errno));
-	io->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
-			MHD_USE_ERROR_LOG,
-		0, conn_admit, io, exchange_step, io, MHD_OPTION_EXTERNAL_LOGGER, io_complaint, io,
-		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd, MHD_OPTION_CONNECTION_LIMIT,
-		connection_share(cfg), MHD_OPTION_CONNECTION_MEMORY_LIMIT, cfg->connection_memory,
+	io->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
+			MHD_USE_NO_LISTEN_SOCKET,
+		0, NULL, NULL, exchange_step, io, MHD_OPTION_CONNECTION_LIMIT, cfg->max_connections,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, cfg->connection_memory,
 		MHD_OPTION_CONNECTION_TIMEOUT, cfg->idle_timeout_s, MHD_OPTION_URI_LOG_CALLBACK,
 		exchange_new, io, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, io,
 		MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, io, MHD_OPTION_NOTIFY_CONNECTION,
@@ -77,61 +54,40 @@ static enum status io_start_daemon(struct io *io, struct error *e)
 	return ST_OK;
 }
 
-static void io_quiesce(struct io *io)
+/* Takes no more connections, and says so to http_drain. */
+static void io_close(struct io *io)
 {
 	struct http *h = io->http;
-	MHD_socket fd;
 
-	if (io->quiesced)
+	if (io->closed)
 		return;
-	io->quiesced = true;
-	fd = MHD_quiesce_daemon(io->daemon);
-	if (fd != MHD_INVALID_SOCKET)
-		close(fd);
+	io->closed = true;
 	pthread_mutex_lock(&h->drain_lock);
 	h->accepting--;
 	pthread_cond_signal(&h->drain_cond);
 	pthread_mutex_unlock(&h->drain_lock);
 }
 
+static uint64_t ms_until(uint64_t then_ns, uint64_t now_ns)
+{
+	return then_ns > now_ns ? (then_ns - now_ns + 999999) / 1000000 : 0;
+}
+
 /* How long poll may wait, in milliseconds. */
 static int io_timeout(struct io *io, uint64_t now_ns)
 {
 	MHD_UNSIGNED_LONG_LONG mhd_ms = 0;
-	uint64_t wait_ms = 60000;
+	uint64_t wait_ms = 60000, sweep_ms, pause_ms;
 
-	if (io->pause_until_ns > now_ns)
-		return (int)((io->pause_until_ns - now_ns) / 1000000 + 1);
-	if (io->run_again)
-		return 0;
 	if (MHD_get_timeout(io->daemon, &mhd_ms) == MHD_YES && mhd_ms < wait_ms)
 		wait_ms = mhd_ms;
-	if (io->conns || io->lingering) {
-		uint64_t left_ns = io->next_sweep_ns > now_ns ? io->next_sweep_ns - now_ns : 0;
-
-		if (left_ns / 1000000 < wait_ms)
-			wait_ms = left_ns / 1000000 + (left_ns % 1000000 != 0);
-	}
+	sweep_ms = ms_until(io->next_sweep_ns, now_ns);
+	if ((io->conns || io->lingering) && sweep_ms < wait_ms)
+		wait_ms = sweep_ms;
+	pause_ms = ms_until(io->pause_until_ns, now_ns);
+	if (pause_ms > 0 && pause_ms < wait_ms)
+		wait_ms = pause_ms;
 	return (int)wait_ms;
-}
-
-/*
- * A daemon at its connection limit stops listening, and looks at the limit again
- * only at the start of a run: the end of a connection therefore asks for one more
- * (run_again), or a full server would stay closed for ever.
- *
- * With no descriptors left, accept fails while the listening socket stays ready,
- * and the loop would spin. A run that only complained and moved nothing earns a
- * short pause, whatever the reason was.
- */
-static void io_run_daemon(struct io *io)
-{
-	uint64_t progress = io->progress, complaints = io->complaints;
-
-	io->run_again = false;
-	(void)MHD_run(io->daemon);
-	if (io->complaints != complaints && io->progress == progress)
-		io->pause_until_ns = clock_mono_ns() + PAUSE_NS;
 }
 
 static void io_sweep(struct io *io, uint64_t now_ns)
@@ -148,26 +104,27 @@ static void io_sweep(struct io *io, uint64_t now_ns)
 static void io_turn(struct io *io, int max_wait_ms)
 {
 	uint64_t now_ns = clock_mono_ns(), count;
-	bool paused = io->pause_until_ns > now_ns;
 	int timeout = io_timeout(io, now_ns);
-	struct pollfd fds[3] = {
+	struct pollfd fds[4] = {
 		{ .fd = io->wake_fd, .events = POLLIN },
 		{ .fd = io->watch_fd, .events = POLLIN },
-		{ .fd = paused ? -1 : io->mhd_fd, .events = POLLIN },
+		{ .fd = io->mhd_fd, .events = POLLIN },
+		{ .fd = admit_wanted(io, now_ns) ? io->http->listener.fd : -1, .events = POLLIN },
 	};
 
 	if (max_wait_ms >= 0 && timeout > max_wait_ms)
 		timeout = max_wait_ms;
-	(void)poll(fds, 3, timeout);
+	(void)poll(fds, 4, timeout);
 	if (fds[0].revents)
 		(void)!read(io->wake_fd, &count, sizeof(count));
 	if (atomic_load(&io->http->draining))
-		io_quiesce(io);
+		io_close(io);
+	else if (fds[3].revents)
+		admit_run(io);
 	if (fds[1].revents)
 		watch_run(io);
 	io_sweep(io, clock_mono_ns());
-	if (!paused)
-		io_run_daemon(io);
+	(void)MHD_run(io->daemon);
 }
 
 static void io_run_until(struct io *io, uint64_t until_ns)
@@ -205,7 +162,7 @@ static void *io_main(void *arg)
 
 	while (!atomic_load(&io->http->stopping))
 		io_turn(io, -1);
-	io_quiesce(io);
+	io_close(io);
 	io_finish(io);
 	return NULL;
 }

@@ -63,16 +63,14 @@ struct io {
 	int mhd_fd;   /* the daemon's epoll; borrowed */
 	int watch_fd; /* our epoll: who hung up, who lingers */
 	int wake_fd;  /* eventfd: something was resumed, drain or stop asked for */
-	bool quiesced;
-	bool run_again; /* a connection ended: there may be room to accept again */
+	bool closed;  /* takes no new connections any more */
+	uint64_t pause_until_ns; /* takes none before */
 	struct conn *conns;
-	unsigned exchanges;    /* not yet completed */
-	struct conn **by_fd;   /* conns by descriptor */
+	unsigned conn_count;
+	unsigned exchanges;  /* not yet completed */
+	struct conn **by_fd; /* conns by descriptor */
 	size_t by_fd_len;
 	uint32_t next_generation;
-	uint64_t progress;     /* callbacks run */
-	uint64_t complaints;   /* lines libmicrohttpd would have logged */
-	uint64_t pause_until_ns;
 	uint64_t next_sweep_ns;
 	unsigned lingering;
 	struct linger_slot lingers[LINGER_MAX];
@@ -174,8 +172,11 @@ enum status io_start(struct io *io, struct http *http, struct error *e);
 void io_wake(struct io *io);
 void io_join(struct io *io); /* after stopping was set and io_wake */
 
-/* conn.c: libmicrohttpd's callbacks about connections. */
-enum MHD_Result conn_admit(void *cls, const struct sockaddr *addr, socklen_t len);
+/* admit.c: whether to look for new connections now, and taking them. */
+bool admit_wanted(const struct io *io, uint64_t now_ns);
+void admit_run(struct io *io);
+
+/* conn.c: libmicrohttpd's callback about connections, and the timers. */
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 	enum MHD_ConnectionNotificationCode code);
 void conn_sweep(struct io *io, uint64_t now_ns);

@@ -144,7 +144,6 @@ static ssize_t sse_read(void *arg, uint64_t pos, char *buf, size_t max)
 			result = 0;
 		}
 	}
-	ex->io->progress++;
 	pthread_mutex_unlock(&ex->lock);
 	return result;
 }

@@ -22,6 +22,7 @@ struct inflight_entry {
 	atomic_bool cancelled;
 };
 
+/* A table of its own; freed once nothing is in flight. */
 enum status inflight_new(struct inflight **ret);
 void inflight_free(struct inflight *t);
 

@@ -60,6 +60,8 @@ class Process:
 	expect_marker: document text may be in the log.
 	"""
 
+	silent = False  # the log level hides the state line of dump()
+
 	def __init__(self, *flags, env=None, config=None, data=None, expect_errors=False, **popen):
 		self.expect_errors = expect_errors
 		self.internal_errors = []  # -32603 answers seen

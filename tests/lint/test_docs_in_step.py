@@ -54,7 +54,7 @@ def test_methods_are_documented():
 
 
 def test_error_codes_are_documented():
-    codes = re.findall(r"= (-32\d\d\d)", tree.read("src/rpc/error.h"))
+    codes = re.findall(r"\((-32\d\d\d)\)", tree.read("include/rcp/errors.h"))
     text = tree.read("docs/PROTOCOL.md")
     assert len(codes) == 17
     assert not [c for c in codes if f"`{c}`" not in text]

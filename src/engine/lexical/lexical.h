@@ -12,8 +12,8 @@
  * Scores depend on the live chunks alone (document frequency, count and average
  * length are exact for the view), never on segments, order of writes or merges.
  */
-#ifndef RCPD_ENGINE_LEXICAL_H
-#define RCPD_ENGINE_LEXICAL_H
+#ifndef RCPD_ENGINE_LEXICAL_LEXICAL_H
+#define RCPD_ENGINE_LEXICAL_LEXICAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,11 +26,17 @@
 struct lexical;
 struct lexical_view;
 
+#define LEXICAL_MAX_TERM 4096 /* bytes of a term, at least 1 */
+#define LEXICAL_MAX_QUERY 512 /* terms of a query */
+
 struct lexical_options {
 	const char *dir;       /* for segment files and their list; must exist */
 	double k1, b;          /* BM25 (Robertson and Zaragoza, 2009): 1.2, 0.75 */
 	size_t head_chunks;    /* seal the head at so many chunks, default 16384 */
 	unsigned merge_factor; /* segments of like size that are merged, default 8 */
+	/* Of the corpus, any bytes: files that were made for another one are dropped.
+	 * Whoever restores a corpus from a backup gives it a new one. */
+	struct bytes identity;
 };
 
 /*
