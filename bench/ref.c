@@ -18,7 +18,6 @@
 #include <sys/socket.h>
 
 #define REF_THREADS 2
-#define REF_ANSWERS 8
 #define REF_BODY 8192
 
 struct ref {
@@ -144,6 +143,7 @@ static void answer_load(struct ref *ref, char *spec)
 	}
 	*eq = '\0';
 	a->path = spec;
+	a->number = ref->count;
 	a->len = fread(a->data, 1, 1 << 20, f);
 	(void)fclose(f);
 	ref->count++;

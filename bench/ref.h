@@ -9,12 +9,14 @@
 
 #include <stddef.h>
 
+#define REF_ANSWERS 8
+
 /* One --answer PATH=FILE of the command line. */
 struct ref_answer {
 	const char *path;
 	char *data;
 	size_t len;
-	void *parsed; /* the program's own */
+	size_t number; /* from 0, below REF_ANSWERS */
 };
 
 /*

@@ -9,27 +9,43 @@
 
 #include "ref.h"
 
-static int prepare(struct ref_answer *a)
+static json_t *result_parse(const struct ref_answer *a)
 {
 	json_error_t why;
 	json_t *whole = json_loadb(a->data, a->len, JSON_ALLOW_NUL, &why);
+	json_t *result = json_incref(json_object_get(whole, "result"));
 
-	a->parsed = json_incref(json_object_get(whole, "result"));
 	json_decref(whole);
-	if (!a->parsed)
-		(void)fprintf(stderr, "%s: no JSON-RPC result in it\n", a->path);
-	json_object_seed(0);
-	return a->parsed ? 0 : -1;
+	return result;
 }
 
-/* The result to send: the stored one, or a new one around the request's nonce.
- * Jansson counts references without locks unless its build has atomics (Debian's
- * has), so the stored tree may be shared by the two threads, which only read it. */
-static json_t *result_of(struct ref_answer *a, json_t *request)
+static int prepare(struct ref_answer *a)
+{
+	json_t *result = result_parse(a);
+
+	if (!result)
+		(void)fprintf(stderr, "%s: no JSON-RPC result in it\n", a->path);
+	json_decref(result);
+	json_object_seed(0);
+	return result ? 0 : -1;
+}
+
+/* The stored result, a tree of each thread's own: no lock guards the counts in it. */
+static json_t *result_stored(const struct ref_answer *a)
+{
+	static _Thread_local json_t *own[REF_ANSWERS];
+
+	if (!own[a->number])
+		own[a->number] = result_parse(a);
+	return json_incref(own[a->number]);
+}
+
+/* The result to send: the stored one, or a new one around the request's nonce. */
+static json_t *result_of(const struct ref_answer *a, json_t *request)
 {
 	json_t *nonce = json_object_get(json_object_get(request, "params"), "nonce");
 
-	return nonce ? json_pack("{sO}", "nonce", nonce) : json_incref(a->parsed);
+	return nonce ? json_pack("{sO}", "nonce", nonce) : result_stored(a);
 }
 
 static char *reply(struct ref_answer *a, const char *body, size_t len, size_t *ret_len,

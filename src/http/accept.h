@@ -15,7 +15,10 @@ struct accept {
 	int json;
 };
 
-#define ACCEPT_INIT { -1, -1 }
+#define ACCEPT_INIT                                                                                \
+	{                                                                                          \
+		-1, -1                                                                             \
+	}
 
 /* Adds the value of one Accept header. Ranges that cannot be parsed are skipped. */
 void accept_add(struct accept *a, const char *value);

@@ -16,8 +16,8 @@
 #include "http/private.h"
 #include "util/clock.h"
 
-#define ADMIT_TURN 8          /* a turn, so that the open ones get theirs */
-#define PAUSE_NS   50000000ULL /* after a failure that another try will not mend */
+#define ADMIT_TURN 8         /* a turn, so that the open ones get theirs */
+#define PAUSE_NS 50000000ULL /* after a failure that another try will not mend */
 
 static unsigned connection_share(const struct http_config *cfg)
 {

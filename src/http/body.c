@@ -106,7 +106,8 @@ static bool body_room(struct exchange *ex, size_t len)
 	size_t old = ex->body.cap, want = len;
 
 	if (old == 0 && want < FIRST_GROWTH && ex->headers.length > want)
-		want = ex->headers.length < FIRST_GROWTH ? (size_t)ex->headers.length : FIRST_GROWTH;
+		want = ex->headers.length < FIRST_GROWTH ? (size_t)ex->headers.length
+							 : FIRST_GROWTH;
 	return strbuf_grow(&ex->body, want) &&
 		(ex->body.cap == old || body_charge(ex, ex->body.cap - old));
 }

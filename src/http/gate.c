@@ -120,8 +120,7 @@ const char *framing_check(struct headers *h, bool http10)
 		return "Content-Length is not a number";
 	if (h->encodings && http10)
 		return "Transfer-Encoding in an HTTP/1.0 request";
-	if (h->encodings > 1 ||
-		(h->encodings && strcasecmp(h->transfer_encoding, "chunked") != 0))
+	if (h->encodings > 1 || (h->encodings && strcasecmp(h->transfer_encoding, "chunked") != 0))
 		return "a Transfer-Encoding other than chunked";
 	if (h->hosts > 1)
 		return "more than one Host";

@@ -27,11 +27,11 @@ struct headers {
 	const char *traceparent;
 	const char *request_method; /* Access-Control-Request-Method */
 	unsigned hosts, lengths, encodings;
-	bool bad_name;              /* a name that is no token, e.g. "Content-Length " */
-	bool repeated;              /* a header that may stand once stands twice */
+	bool bad_name; /* a name that is no token, e.g. "Content-Length " */
+	bool repeated; /* a header that may stand once stands twice */
 	struct accept accept;
-	uint64_t length;            /* declared body bytes, set by framing_check */
-	bool chunked;               /* set by framing_check */
+	uint64_t length; /* declared body bytes, set by framing_check */
+	bool chunked;    /* set by framing_check */
 };
 
 void headers_init(struct headers *h);

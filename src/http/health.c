@@ -47,9 +47,11 @@ enum MHD_Result ready_answer(struct exchange *ex)
 	const struct http *h = ex->io->http;
 
 	if (atomic_load(&h->draining))
-		refuse(ex, MHD_HTTP_SERVICE_UNAVAILABLE, RPC_UNAVAILABLE, "the server is shutting down");
+		refuse(ex, MHD_HTTP_SERVICE_UNAVAILABLE, RPC_UNAVAILABLE,
+			"the server is shutting down");
 	else if (h->hooks.ready && !h->hooks.ready(h->hooks.ready_arg))
-		refuse(ex, MHD_HTTP_SERVICE_UNAVAILABLE, RPC_UNAVAILABLE, "the server is not ready");
+		refuse(ex, MHD_HTTP_SERVICE_UNAVAILABLE, RPC_UNAVAILABLE,
+			"the server is not ready");
 	else
 		return answer_object(ex, MHD_HTTP_OK, "ready", false);
 	return reply_refusal(ex);

@@ -39,7 +39,8 @@ static void http_init(struct http *h, const struct http_config *cfg, const struc
 static enum status config_check(const struct http_config *cfg, struct error *e)
 {
 	if (cfg->threads == 0 || cfg->max_connections == 0)
-		return error_set(e, ST_INVALID, "at least one I/O thread and one connection are needed");
+		return error_set(e, ST_INVALID,
+			"at least one I/O thread and one connection are needed");
 	if (!cfg->base || cfg->base[0] != '/')
 		return error_set(e, ST_INVALID, "the base path must start with a slash");
 	return ST_OK;

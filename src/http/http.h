@@ -19,24 +19,24 @@
 struct http;
 
 struct http_config {
-	const char *listen;      /* "ADDR:PORT", "[V6]:PORT" or "unix:PATH"; port 0: any free one */
-	const char *base;        /* base path, "/rcp" */
-	unsigned threads;        /* I/O threads, >= 1 */
+	const char *listen; /* "ADDR:PORT", "[V6]:PORT" or "unix:PATH"; port 0: any free one */
+	const char *base;   /* base path, "/rcp" */
+	unsigned threads;   /* I/O threads, >= 1 */
 	unsigned max_connections;
-	unsigned max_per_address; /* 0: no limit; loopback and unix peers are not counted */
-	size_t connection_memory; /* MHD's pool for headers and buffers, bytes */
-	size_t max_body;          /* bytes of a request body */
-	size_t max_body_total;    /* bytes of all bodies in memory */
-	size_t max_drain;         /* bytes read and dropped past max_body before answering */
-	size_t max_stream_queue;  /* bytes queued on one SSE stream before its reader is cut */
-	unsigned idle_timeout_s;  /* keep-alive, headers and bodies that do not move */
-	unsigned body_timeout_s;  /* a whole request, first to last byte */
-	unsigned write_timeout_s; /* a reader that stops reading */
-	unsigned heartbeat_s;     /* comment line on a silent SSE stream */
-	const char *const *hosts;   /* Host names accepted besides loopback names; NULL-terminated; NULL: none */
+	unsigned max_per_address;   /* 0: no limit; loopback and unix peers are not counted */
+	size_t connection_memory;   /* MHD's pool for headers and buffers, bytes */
+	size_t max_body;            /* bytes of a request body */
+	size_t max_body_total;      /* bytes of all bodies in memory */
+	size_t max_drain;           /* bytes read and dropped past max_body before answering */
+	size_t max_stream_queue;    /* bytes queued on one SSE stream before its reader is cut */
+	unsigned idle_timeout_s;    /* keep-alive, headers and bodies that do not move */
+	unsigned body_timeout_s;    /* a whole request, first to last byte */
+	unsigned write_timeout_s;   /* a reader that stops reading */
+	unsigned heartbeat_s;       /* comment line on a silent SSE stream */
+	const char *const *hosts;   /* accepted besides loopback; NULL-terminated; NULL: none */
 	const char *const *origins; /* CORS origins allowed; NULL-terminated; NULL: none */
 	const char *server_name, *server_version; /* for /healthz */
-	size_t inline_body;       /* bodies up to this are parsed on the I/O thread */
+	size_t inline_body; /* bodies up to this are parsed on the I/O thread */
 };
 
 /*

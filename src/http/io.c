@@ -21,7 +21,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-#define SWEEP_NS      500000000ULL
+#define SWEEP_NS 500000000ULL
 #define STOP_GRACE_NS 500000000ULL
 #define STOP_LIMIT_NS 2000000000ULL
 

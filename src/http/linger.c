@@ -15,9 +15,9 @@
 #include "http/private.h"
 #include "util/clock.h"
 
-#define LINGER_NS    3000000000ULL
+#define LINGER_NS 3000000000ULL
 #define LINGER_BYTES (256U << 20)
-#define LINGER_TURN  16 /* reads a turn, so that others get theirs */
+#define LINGER_TURN 16 /* reads a turn, so that others get theirs */
 
 static void linger_close(struct io *io, struct linger_slot *l)
 {
@@ -46,9 +46,9 @@ void linger_add(struct io *io, int fd)
 		return;
 	}
 	(void)shutdown(copy, SHUT_WR);
-	io->lingers[i] = (struct linger_slot){
-		.fd = copy, .until_ns = clock_mono_ns() + LINGER_NS, .left = LINGER_BYTES
-	};
+	io->lingers[i] = (struct linger_slot){ .fd = copy,
+		.until_ns = clock_mono_ns() + LINGER_NS,
+		.left = LINGER_BYTES };
 	io->lingering++;
 }
 

@@ -123,8 +123,8 @@ static enum status unix_clear(const struct sockaddr_un *un, struct error *e)
 	if (lstat(un->sun_path, &sb) != 0)
 		return errno == ENOENT ? ST_OK : system_error(e, "look at the socket path");
 	if (!S_ISSOCK(sb.st_mode))
-		return error_set(e, ST_INVALID, "cannot listen on 'unix:%s': it exists and is no socket",
-			un->sun_path);
+		return error_set(e, ST_INVALID,
+			"cannot listen on 'unix:%s': it exists and is no socket", un->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return system_error(e, "make a socket");

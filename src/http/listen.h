@@ -11,8 +11,8 @@
 struct listener {
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
-	int fd;      /* -1 while closed */
-	bool bound;  /* a unix path was made by us: dev and ino say which */
+	int fd;     /* -1 while closed */
+	bool bound; /* a unix path was made by us: dev and ino say which */
 	dev_t dev;
 	ino_t ino;
 };

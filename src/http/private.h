@@ -60,10 +60,10 @@ struct io {
 	struct MHD_Daemon *daemon;
 	pthread_t thread;
 	bool started;
-	int mhd_fd;   /* the daemon's epoll; borrowed */
-	int watch_fd; /* our epoll: who hung up, who lingers */
-	int wake_fd;  /* eventfd: something was resumed, drain or stop asked for */
-	bool closed;  /* takes no new connections any more */
+	int mhd_fd;              /* the daemon's epoll; borrowed */
+	int watch_fd;            /* our epoll: who hung up, who lingers */
+	int wake_fd;             /* eventfd: something was resumed, drain or stop asked for */
+	bool closed;             /* takes no new connections any more */
 	uint64_t pause_until_ns; /* takes none before */
 	struct conn *conns;
 	unsigned conn_count;
@@ -80,7 +80,7 @@ struct conn {
 	struct io *io;
 	struct conn *prev, *next;
 	int fd;
-	uint32_t generation; /* never 0, which marks a lingering descriptor */
+	uint32_t generation;         /* never 0, which marks a lingering descriptor */
 	char peer[INET6_ADDRSTRLEN]; /* "" on a unix socket */
 	long uid;                    /* -1 unless a unix socket */
 	bool counted;                /* in peers, under key */
@@ -126,32 +126,32 @@ struct exchange {
 	const char *method; /* decoded, within target; NULL: none in the path */
 	bool head;          /* HEAD: libmicrohttpd leaves the body out */
 	bool http10;
-	bool cors;          /* an allowed Origin asked */
-	bool close;         /* close after the answer */
-	bool early;         /* answered before the body was read: linger */
+	bool cors;  /* an allowed Origin asked */
+	bool close; /* close after the answer */
+	bool early; /* answered before the body was read: linger */
 	bool wants_sse;
-	bool dropping;      /* read and drop what comes */
-	bool streaming;     /* the answer is an event stream */
+	bool dropping;  /* read and drop what comes */
+	bool streaming; /* the answer is an event stream */
 	size_t dropped;
 	struct strbuf body;
-	size_t charged;     /* bytes of the budget held */
+	size_t charged; /* bytes of the budget held */
 	uint64_t started_ns;
 	struct rpc_job *job;
-	bool submitted;     /* the job went to a worker */
+	bool submitted; /* the job went to a worker */
 	struct parse_task parse;
-	atomic_bool gone;   /* the client left, or we gave up on it */
+	atomic_bool gone; /* the client left, or we gave up on it */
 
 	pthread_mutex_t lock;
 	/* Under lock from here to the stream's fields. */
 	struct MHD_Connection *mhd; /* NULL once completed */
 	int fd;                     /* open while mhd is set */
 	bool suspended;
-	bool done; /* the job's reply is ready, or parsing is over */
-	bool overrun;     /* the reader does not keep up */
+	bool done;    /* the job's reply is ready, or parsing is over */
+	bool overrun; /* the reader does not keep up */
 	struct strbuf queue;
 	size_t queue_pos; /* sent so far */
 	size_t queue_max;
-	size_t final_pos; /* bytes of the final frame sent */
+	size_t final_pos;  /* bytes of the final frame sent */
 	uint64_t moved_ns; /* the last time a byte moved or a wait ended */
 
 	size_t target_len;
@@ -162,8 +162,8 @@ struct exchange {
 struct route {
 	const char *path; /* exact decoded path; NULL: everything under the base */
 	const char *allow;
-	bool post;        /* POST with a JSON body; otherwise GET and HEAD */
-	bool gated;       /* the gate is asked first (T9) */
+	bool post;  /* POST with a JSON body; otherwise GET and HEAD */
+	bool gated; /* the gate is asked first (T9) */
 	enum MHD_Result (*answer)(struct exchange *ex);
 };
 

@@ -163,7 +163,8 @@ enum MHD_Result reply_rpc(struct exchange *ex)
 			return reply_broken(ex);
 	}
 	if (response && reply->kind == RPC_REPLY_REFUSED)
-		add_retry_after(response, reply->retry_after_ms ? (reply->retry_after_ms + 999) / 1000 : 1);
+		add_retry_after(response,
+			reply->retry_after_ms ? (reply->retry_after_ms + 999) / 1000 : 1);
 	if (response && reply->session)
 		(void)add_header(response, "RCP-Session", reply->session);
 	return reply_queue(ex, rpc_status(reply->kind), response);

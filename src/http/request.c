@@ -128,8 +128,7 @@ void request_check(struct exchange *ex, const char *url, const char *method, con
 	if (!check_framing(ex, url, version) || !check_browser(ex))
 		return;
 	/* A preflight carries no credentials and concerns no resource of its own. */
-	if (ex->cors && ex->headers.request_method &&
-		strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)
+	if (ex->cors && ex->headers.request_method && strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)
 		return;
 	ex->route = route_find(ex);
 	if (!ex->route) {

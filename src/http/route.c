@@ -7,7 +7,7 @@
 #include "http/path.h"
 #include "http/private.h"
 
-#define ALLOW_GET  "GET, HEAD, OPTIONS"
+#define ALLOW_GET "GET, HEAD, OPTIONS"
 #define ALLOW_POST "POST, OPTIONS"
 
 static const struct route routes[] = {

@@ -17,7 +17,7 @@
 #include "util/clock.h"
 #include "util/gauge.h"
 
-#define SSE_BLOCK  1024 /* bytes libmicrohttpd asks for at a time over HTTP/1.0 */
+#define SSE_BLOCK 1024 /* bytes libmicrohttpd asks for at a time over HTTP/1.0 */
 #define FRAME_HEAD "data: "
 #define FRAME_TAIL "\n\n"
 

@@ -100,14 +100,25 @@ void rpc_cancel_all(struct rpc *rpc)
 
 /* ---- a job ---- */
 
-/* The trace-id of a W3C traceparent (version 00 form), or "" if it is none. */
+/*
+ * The trace-id of a W3C traceparent (Trace Context, section 3.2), or "" where the
+ * header is not valid: version ff, all-zero ids, or a tail on version 00.
+ */
 static void read_traceparent(const char *header, char out[TRACE_ID_LEN + 1])
 {
 	static const char hex[] = "0123456789abcdef";
+	size_t len = header ? strlen(header) : 0;
 
 	out[0] = '\0';
-	if (!header || strlen(header) < 55 || header[2] != '-' || header[35] != '-' ||
-		strspn(header + 3, hex) != TRACE_ID_LEN || strspn(header + 3, "0") == TRACE_ID_LEN)
+	if (len < 55 || strspn(header, hex) != 2 || strspn(header + 3, hex) != TRACE_ID_LEN ||
+		strspn(header + 36, hex) != 16 || strspn(header + 53, hex) < 2)
+		return;
+	if (header[2] != '-' || header[35] != '-' || header[52] != '-')
+		return;
+	if (memcmp(header, "ff", 2) == 0 || strspn(header + 3, "0") == TRACE_ID_LEN ||
+		strspn(header + 36, "0") == 16)
+		return;
+	if (len > 55 && (memcmp(header, "00", 2) == 0 || header[55] != '-'))
 		return;
 	memcpy(out, header + 3, TRACE_ID_LEN);
 	out[TRACE_ID_LEN] = '\0';

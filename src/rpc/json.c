@@ -5,6 +5,8 @@
  */
 #include "rpc/json.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct scan {
@@ -137,6 +139,32 @@ static enum rpc_code scan_all(struct scan *s, struct rpc_error *err)
 	return RPC_OK;
 }
 
+/* An integer that 64 bits do not hold. */
+static bool beyond_64_bits(struct bytes number)
+{
+	char text[24];
+
+	if (number.len == 0 || *number.data == '"' || memchr(number.data, '.', number.len) ||
+		memchr(number.data, 'e', number.len) || memchr(number.data, 'E', number.len))
+		return false;
+	if (number.len >= sizeof(text))
+		return true;
+	memcpy(text, number.data, number.len);
+	text[number.len] = '\0';
+	errno = 0;
+	(void)strtoll(text, NULL, 10);
+	return errno == ERANGE;
+}
+
+/* D19: an id is echoed exactly or its message refused, never rounded. */
+static bool ids_fit(const struct json_ids *ids)
+{
+	for (size_t i = 0; i < ids->cap; i++)
+		if (beyond_64_bits(ids->v[i]))
+			return false;
+	return true;
+}
+
 static enum rpc_code load(const char *text, size_t len, struct json_doc *ret, struct rpc_error *err)
 {
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
@@ -170,5 +198,12 @@ enum rpc_code json_read(const char *text, size_t len, const struct json_bounds *
 	s.p = skip_space(s.p, s.end);
 	s.id_depth = s.p < s.end && *s.p == '[' ? 2 : 1;
 	rc = scan_all(&s, err);
-	return rc ? rc : load(text, len, ret, err);
+	if (!rc)
+		rc = load(text, len, ret, err);
+	if (!rc && ret->lossy && !ids_fit(ids)) {
+		json_decref(ret->root);
+		ret->root = NULL;
+		return rpc_error_set(err, RPC_PARSE, "an id does not fit 64 bits");
+	}
+	return rc;
 }

@@ -29,7 +29,10 @@ struct json_doc {
 	bool lossy;   /* some integer did not fit 64 bits: all numbers are reals */
 };
 
-/* RPC_OK, or RPC_PARSE / RPC_TOO_LARGE with err filled; ids borrow from text. */
+/*
+ * RPC_OK, or RPC_PARSE / RPC_TOO_LARGE with err filled. The caller zeroes ids->v;
+ * what is set there borrows from text. An id beyond 64 bits is RPC_PARSE.
+ */
 enum rpc_code json_read(const char *text, size_t len, const struct json_bounds *bounds,
 	struct json_ids *ids, struct json_doc *ret, struct rpc_error *err);
 

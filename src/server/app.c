@@ -132,6 +132,7 @@ static enum status begin_rpc(struct app *app, struct error *e)
 
 	app->methods = (struct methods){ .engine = app->engine,
 		.read_only = c->read_only,
+		.logs = app->options->stdio,
 		.max_k = c->max_k,
 		.max_candidates = c->max_candidates,
 		.max_documents = c->max_documents };

@@ -24,9 +24,10 @@
 /* Languages with stemming and stop words; NONE analyses without either. */
 enum text_lang {
 	TEXT_LANG_NONE, TEXT_LANG_AR, TEXT_LANG_DA, TEXT_LANG_DE, TEXT_LANG_EL, TEXT_LANG_EN,
-	TEXT_LANG_ES, TEXT_LANG_FI, TEXT_LANG_FR, TEXT_LANG_HU, TEXT_LANG_ID, TEXT_LANG_IT,
-	TEXT_LANG_JA, TEXT_LANG_KO, TEXT_LANG_NL, TEXT_LANG_NO, TEXT_LANG_PT, TEXT_LANG_RO,
-	TEXT_LANG_RU, TEXT_LANG_SV, TEXT_LANG_TH, TEXT_LANG_TR, TEXT_LANG_ZH, TEXT_LANG_COUNT
+	TEXT_LANG_ES, TEXT_LANG_FI, TEXT_LANG_FR, TEXT_LANG_HI, TEXT_LANG_HU, TEXT_LANG_ID,
+	TEXT_LANG_IT, TEXT_LANG_JA, TEXT_LANG_KO, TEXT_LANG_NL, TEXT_LANG_NO, TEXT_LANG_PT,
+	TEXT_LANG_RO, TEXT_LANG_RU, TEXT_LANG_SV, TEXT_LANG_TH, TEXT_LANG_TR, TEXT_LANG_VI,
+	TEXT_LANG_ZH, TEXT_LANG_COUNT
 };
 
 /* "en", "EN-gb", "pt_BR" to a language; NONE for anything else. */
@@ -62,5 +63,9 @@ void text_analyzer_free(struct text_analyzer *a);
  */
 enum status text_analyze(struct text_analyzer *a, struct bytes text, enum text_lang lang,
 	int (*emit)(void *arg, const struct text_term *term), void *arg);
+
+/* Names everything that decides about terms: our rules and ICU's data. An index made
+ * under another name has to be made anew. Static storage. */
+const char *text_analyze_version(void);
 
 #endif

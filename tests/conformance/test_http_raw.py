@@ -932,6 +932,7 @@ def test_T11_nothing_is_left_after_all_kinds_of_ends(server):
 	pieces = [b"", b"POST", http_request(PING)[:60], http_request(PING)[:-5], http_request(PING),
 		http_request(PING) * 3, HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
 		http_request(request("retrieve", {"query": "x", "mode": "sparse"}))]
+	half_closed = []
 	for i in range(160):
 		c = Conn(server.port)
 		if pieces[i % len(pieces)]:
@@ -942,14 +943,16 @@ def test_T11_nothing_is_left_after_all_kinds_of_ends(server):
 			c.close()
 		else:
 			c.sock.shutdown(socket.SHUT_WR)
-			c.closed_within(5 * SCALE)
-			c.close()
+			half_closed.append(c)
 
 	def settled():
 		now = server.dump()
 		return all(now[k] <= gauges[k] for k in ("requests", "inflight", "connections",
 			"exchanges"))
 	wait_until(settled, 10, 0.05, "connections and requests to be freed")
+	for c in half_closed:
+		assert c.closed_within(1)
+		c.close()
 	after = process_state(server.pid)
 	assert after["threads"] == before["threads"] and after["fds"] <= before["fds"], (before, after)
 

@@ -32,15 +32,16 @@ def a_life(client, name):
 	"""What a client does between connect and shutdown."""
 	assert client.protocol_version == 1 and client.server["name"] == "rcpd"
 	assert client.supports(rcp.Capability.Retrieve) and client.supports(rcp.Capability.Index)
-	docs = [{"id": "%s-%s" % (name, d["id"]), "text": d["text"] + " " + name} for d in DOCS]
+	docs = [{"id": "%s-%s" % (name, d["id"]), "text": "%s %s%s" % (d["text"], name, d["id"])}
+		for d in DOCS]
 	added = client.index_add({"documents": docs})
 	assert added["ids"] == [d["id"] for d in docs]
 	mode = client.capabilities["retrieve"].get("defaultMode")
 	assert mode in client.capabilities["retrieve"]["modes"]
-	hits = client.retrieve("walrus " + name, k=3)
+	hits = client.retrieve("walrus %swalrus" % name, k=3)
 	assert hits[0]["chunk"]["docId"] == "%s-walrus" % name and hits[0]["score"] > 0
 	assert "walrus" in hits[0]["text"]
-	full = client.search("quick fox " + name, k=1)
+	full = client.search("quick %sfox" % name, k=1)
 	assert len(full["hits"]) == 1 and full["hits"][0]["chunk"]["docId"] == "%s-fox" % name
 	assert client.ping(nonce=name) == {"nonce": name}
 	assert client.info()["protocolVersion"] == 1
@@ -54,7 +55,7 @@ def a_life(client, name):
 		client.call("retrieve", {"query": 5})
 	assert e.value.code == -32602 and e.value.data["field"] == "query"
 	assert client.index_delete({"ids": added["ids"]})["deleted"] == 2
-	assert all(not h["id"].startswith(name + "-") for h in client.retrieve("walrus " + name))
+	assert all(not h["id"].startswith(name + "-") for h in client.retrieve("%swalrus" % name))
 	client.shutdown()
 
 

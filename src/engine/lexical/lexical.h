@@ -62,17 +62,36 @@ struct lexical_chunk {
 	size_t term_count;
 };
 
-/* Changes of one commit; visible to views taken after lexical_publish. */
+/*
+ * Changes of one commit; visible to views taken after lexical_publish. One call at a
+ * time. A call that fails (ST_NOMEM, ST_INVALID) has changed nothing.
+ */
 enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, struct error *e);
-/* The terms are those it was added with: they leave the document frequencies. */
+/* The terms are those it was added with: they leave the document frequencies. A key
+ * that is not there (any more) is no error, so that commits can be replayed. */
 enum status lexical_remove(struct lexical *lx, int64_t key, const struct lexical_term *terms,
 	size_t term_count, struct error *e);
+/* Cannot fail; if memory is so short that no view can be made, the changes become
+ * visible with the next one. */
 void lexical_publish(struct lexical *lx, uint64_t commit);
-/* Seals a full head and merges segments; runs on a background thread of the
- * engine, beside writers and readers. True if there is more to do. */
-bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e);
 
-struct lexical_view *lexical_view_get(struct lexical *lx); /* the newest; new reference */
+/*
+ * Writes a full head to a segment file, or merges segments, one such step a call; on
+ * a background thread of the engine (one at a time) beside writers and readers,
+ * which it holds up for the moment of a swap only. True if there is more to do.
+ * After a failure e->code is set (clear it before) and nothing is lost: the next call
+ * tries again. stop ends it early.
+ */
+bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e);
+/* From now (or from the next publish, if a commit is open) the head counts as full:
+ * maintaining writes all there is to disk. For a clean end and for backups. */
+void lexical_freeze(struct lexical *lx);
+/* All commits up to it are in the files: what lexical_open would give now. What was
+ * needed to replay them can go. Any thread. */
+uint64_t lexical_persisted_commit(const struct lexical *lx);
+
+/* The newest; new reference. Any thread, without a lock. */
+struct lexical_view *lexical_view_get(struct lexical *lx);
 struct lexical_view *lexical_view_ref(struct lexical_view *v);
 void lexical_view_unref(struct lexical_view *v);
 uint64_t lexical_view_commit(const struct lexical_view *v);
@@ -89,8 +108,7 @@ struct lexical_hit {
 	double score;
 };
 
-/* Which chunks may be returned: NULL allows all. Called with ordinals of growing
- * size within one part; must be cheap. */
+/* Which chunks may be returned: NULL allows all. */
 struct lexical_filter {
 	/* A bitmap over row keys: bit (key - base) set means allowed. */
 	const uint64_t *bits;

@@ -24,11 +24,11 @@ struct fixture {
 	struct rpc *rpc;
 	struct pool *pool;
 	struct http *http;
-	atomic_bool locked;   /* the gate lets nobody in */
+	atomic_bool locked; /* the gate lets nobody in */
 	atomic_bool unready;
 	atomic_int naps_stopped; /* handlers that ended because they were told to */
 	atomic_int gate_calls;
-	atomic_long last_uid;      /* what the gate was told */
+	atomic_long last_uid; /* what the gate was told */
 	atomic_bool had_address;
 };
 

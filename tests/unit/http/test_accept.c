@@ -65,7 +65,8 @@ static void accept_lists_decide_the_form(void **state)
 		for (size_t j = 0; j < 3 && cases[i].lines[j]; j++)
 			accept_add(&a, cases[i].lines[j]);
 		if (accept_wants_sse(&a) != cases[i].sse)
-			fail_msg("case %zu: %s", i, cases[i].lines[0] ? cases[i].lines[0] : "(none)");
+			fail_msg("case %zu: %s", i,
+				cases[i].lines[0] ? cases[i].lines[0] : "(none)");
 	}
 }
 

@@ -17,7 +17,7 @@
 #include "wire.h"
 
 #define HEAD "POST /rcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-#define MIB  (1U << 20)
+#define MIB (1U << 20)
 
 static void assert_has(const struct answer *a, int status, const char *text)
 {
@@ -28,7 +28,8 @@ static void assert_has(const struct answer *a, int status, const char *text)
 /* An echo whose text has `n` times `unit`. */
 static void echo_body(struct strbuf *sb, const char *unit, size_t n)
 {
-	strbuf_adds(sb, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"text\":\"");
+	strbuf_adds(sb,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"text\":\"");
 	for (size_t i = 0; i < n; i++)
 		strbuf_adds(sb, unit);
 	strbuf_adds(sb, "\"}}");
@@ -263,7 +264,8 @@ static void refusals_are_read_after_the_body(void **state)
 		answer_release(&a);
 	}
 	assert_int_equal(gauge_get(GAUGE_BODY_BYTES), 0); /* never kept */
-	wire_sends(&w, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello");
+	wire_sends(&w,
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello");
 	a = wire_answer(&w, false);
 	assert_has(&a, 200, "ok");
 	answer_release(&a);

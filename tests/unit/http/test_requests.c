@@ -61,7 +61,8 @@ static void methods_live_under_the_base(void **state)
 	expect_post("/rcp/PING", PING, 200, "-32600");
 	expect_post("/rcp/index/add", PING, 200, "-32600");
 	expect_post("/rcp//ping", PING, 200, "-32600");
-	expect_post("/rcp/nope", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\"}", 200, "-32004");
+	expect_post("/rcp/nope", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\"}", 200,
+		"-32004");
 	expect_post("/rcp/ping", "{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", 204, "");
 	expect_post("/rcp", "[{\"jsonrpc\":\"2.0\",\"method\":\"x\"}]", 204, "");
 	expect_post("/rcp/ping", "{", 400, "-32700");
@@ -88,7 +89,7 @@ static void expect_raw(const char *request, int status, const char *text)
 }
 
 #define HEAD(line) line " HTTP/1.1\r\nHost: localhost\r\n"
-#define JSON       "Content-Type: application/json\r\n"
+#define JSON "Content-Type: application/json\r\n"
 
 /* Exactly one answer, and what follows is never taken for a request. REQ: HTTP-05 */
 static void two_framings_close_the_connection(void **state)
@@ -123,16 +124,18 @@ static void two_framings_close_the_connection(void **state)
 /* REQ: HTTP-06, D11 */
 static void odd_targets_are_refused(void **state)
 {
-	static const char *const bad[] = { "/rcp/ping%00evil", "/rcp/ping%0d%0aX:1", "/rcp/%E0%A4%A",
-		"/rcp/%", "http://localhost/rcp/ping", "localhost:80", "/rcp/\xC3\xA9", "/rcp/a b",
-		"/rcp/ping#x" };
+	static const char *const bad[] = { "/rcp/ping%00evil", "/rcp/ping%0d%0aX:1",
+		"/rcp/%E0%A4%A", "/rcp/%", "http://localhost/rcp/ping", "localhost:80",
+		"/rcp/\xC3\xA9", "/rcp/a b", "/rcp/ping#x" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct strbuf sb = STRBUF_INIT;
 
-		strbuf_addf(&sb, "POST %s HTTP/1.1\r\nHost: localhost\r\n" JSON
-			"Content-Length: %zu\r\n\r\n" PING, bad[i], strlen(PING));
+		strbuf_addf(&sb,
+			"POST %s HTTP/1.1\r\nHost: localhost\r\n" JSON
+			"Content-Length: %zu\r\n\r\n" PING,
+			bad[i], strlen(PING));
 		expect_raw(sb.data, 400, "-32600");
 		strbuf_release(&sb);
 	}
@@ -164,7 +167,8 @@ static void other_contents_are_415(void **state)
 	expect_raw(HEAD("POST /rcp/ping") "Content-Length: 2\r\n\r\n{}", 415, "-32600");
 	expect_raw(HEAD("POST /rcp/ping") "Content-Type: application/x-www-form-urlencoded\r\n"
 		"Content-Length: 2\r\n\r\n{}", 415, "-32600");
-	expect_raw(HEAD("POST /rcp/ping") JSON "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
+	expect_raw(HEAD("POST /rcp/ping") JSON
+		"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
 		415, "-32600");
 	expect_raw(HEAD("POST /rcp/ping") "Content-Type: Application/JSON; charset=utf-8\r\n"
 		"Content-Encoding: identity\r\nContent-Length: 44\r\n\r\n"

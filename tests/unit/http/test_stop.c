@@ -92,9 +92,10 @@ static void bodies_in_mid_air_at_stop(void **state)
 	fixture_start();
 	for (int i = 0; i < 10; i++) {
 		wire_open(&w[i]);
-		wire_sends(&w[i], i % 2 ? "POST /rcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-					  "application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":"
-					: "POST /rcp HTTP/1.1\r\nHost:");
+		wire_sends(&w[i],
+			i % 2 ? "POST /rcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+				"application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":"
+			      : "POST /rcp HTTP/1.1\r\nHost:");
 	}
 	assert_true(gauge_reaches(GAUGE_EXCHANGES, 10, 3000));
 	fixture_stop();

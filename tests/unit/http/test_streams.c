@@ -17,10 +17,10 @@
 #include "util/gauge.h"
 #include "wire.h"
 
-#define SSE   "Accept: text/event-stream\r\n"
+#define SSE "Accept: text/event-stream\r\n"
 #define STEPS(id, ms, n, meta)                                                                     \
-	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"steps\",\"params\":{\"ms\":" ms ",\"n\":" n \
-	meta "}}"
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"steps\",\"params\":{\"ms\":" ms           \
+	",\"n\":" n meta "}}"
 #define TOKEN ",\"_meta\":{\"progressToken\":\"t\"}"
 
 static void assert_stream_head(struct wire *w)
@@ -139,7 +139,8 @@ static void large_requests_stream_too(void **state)
 	struct answer a;
 
 	(void)state;
-	strbuf_adds(&body, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"steps\",\"params\":{\"ms\":1,\"n\":2,");
+	strbuf_adds(&body,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"steps\",\"params\":{\"ms\":1,\"n\":2,");
 	strbuf_adds(&body, "\"_meta\":{\"progressToken\":1},\"text\":\"");
 	for (int i = 0; i < 50000; i++)
 		strbuf_addc(&body, 'a');
@@ -166,8 +167,10 @@ static void streams_over_http10(void **state)
 	struct answer a;
 
 	(void)state;
-	strbuf_addf(&sb, "POST /rcp/steps HTTP/1.0\r\nContent-Type: application/json\r\n" SSE
-		"Content-Length: %zu\r\n\r\n%s", strlen(body), body);
+	strbuf_addf(&sb,
+		"POST /rcp/steps HTTP/1.0\r\nContent-Type: application/json\r\n" SSE
+		"Content-Length: %zu\r\n\r\n%s",
+		strlen(body), body);
 	a = raw_once(sb.data);
 	assert_false(a.chunked);
 	assert_int_equal(count(a.body.data, "data: "), 4);
@@ -240,7 +243,8 @@ static void hanging_up_cancels(void **state)
 		if (how % 2)
 			wire_post(&w, "/rcp/steps", SSE, STEPS("1", "20000", "2", TOKEN));
 		else
-			wire_post(&w, "/rcp", "", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nap\","
+			wire_post(&w, "/rcp", "",
+				"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nap\","
 				"\"params\":{\"ms\":15000}}");
 		assert_true(gauge_reaches(GAUGE_INFLIGHT, 1, 2000));
 		clock_sleep_ms(30);
@@ -382,8 +386,9 @@ static void waiting_does_not_spin(void **state)
 	getrusage(RUSAGE_SELF, &before);
 	clock_sleep_ms(800);
 	getrusage(RUSAGE_SELF, &after);
-	us = (after.ru_utime.tv_sec - before.ru_utime.tv_sec +
-		     after.ru_stime.tv_sec - before.ru_stime.tv_sec) * 1000000 +
+	us = (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec -
+		     before.ru_stime.tv_sec) *
+			1000000 +
 		after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec -
 		before.ru_stime.tv_usec;
 	assert_true(us < 300000);

@@ -89,7 +89,8 @@ static void waiting_for_an_answer_is_not_idle(void **state)
 /* A client that sends half a request, or a whole one, and its FIN in one go. */
 static void half_closed_clients_are_let_go(void **state)
 {
-	static const char *const sends[] = { "", "POST /rc", HEAD, HEAD "Content-Length: 9\r\n\r\n{",
+	static const char *const sends[] = { "", "POST /rc", HEAD,
+		HEAD "Content-Length: 9\r\n\r\n{",
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" };
 
 	(void)state;

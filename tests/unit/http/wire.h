@@ -9,9 +9,9 @@
 
 /* One response, as it came. */
 struct answer {
-	int status;         /* 0: the connection closed without one */
-	struct strbuf head; /* status line and headers */
-	struct strbuf body; /* decoded */
+	int status;           /* 0: the connection closed without one */
+	struct strbuf head;   /* status line and headers */
+	struct strbuf body;   /* decoded */
 	bool chunked, closed; /* closed: the server closed after it */
 };
 

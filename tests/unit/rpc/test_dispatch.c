@@ -259,6 +259,17 @@ static void test_O2_trace_id(void **state)
 {
 	static const struct fixture_call traced = {
 		.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+	static const char *const bad[] = {
+		"", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+		"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0x",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+		"0x-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	};
+	static const struct fixture_call later = {
+		.traceparent = "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more" };
 	static const struct fixture_call zero = {
 		.traceparent = "00-00000000000000000000000000000000-b7ad6b7169203331-01" };
 
@@ -268,6 +279,13 @@ static void test_O2_trace_id(void **state)
 	has(fixture_run(rpc, REQ("ping", "{}"), &traced), "\"result\":{\"_meta\":{\"traceId\"");
 	has(fixture_run(rpc, REQ("info", "{}"), &traced), "\"traceId\":\"0af7");
 	assert_null(strstr(fixture_run(rpc, REQ("ping", "{}"), &zero), "traceId"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const struct fixture_call how = { .traceparent = bad[i] };
+
+		if (strstr(fixture_run(rpc, REQ("ping", "{}"), &how), "traceId"))
+			fail_msg("taken: %s", bad[i]);
+	}
+	has(fixture_run(rpc, REQ("ping", "{}"), &later), "\"traceId\":\"0af7");
 }
 
 /* ---- cancels: a job waits on a thread of its own ---- */

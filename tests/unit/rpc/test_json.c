@@ -35,7 +35,7 @@ static void test_ids_are_kept_as_written(void **state)
 	id_is(" { \"id\" : 7.0 , \"a\":1}", "7.0");
 	id_is("{\"params\":{\"id\":1},\"id\":1e3}", "1e3");
 	id_is("{\"id\":9007199254740993}", "9007199254740993");
-	id_is("{\"id\":18446744073709551616}", "18446744073709551616");
+	id_is("{\"id\":-9223372036854775808}", "-9223372036854775808");
 	id_is("{\"id\":\"a\\\"b\\u0000\"}", "\"a\\\"b\\u0000\"");
 	id_is("{\"\\u0069d\":\"x\"}", "\"x\"");
 	id_is("{\"i\\u0064\":-1}", "-1");
@@ -61,7 +61,7 @@ static void test_ids_of_a_batch(void **state)
 static void test_limits(void **state)
 {
 	char text[4096] = "";
-	struct bytes id;
+	struct bytes id = BYTES_NONE;
 
 	(void)state;
 	memset(text, '[', 9);
@@ -81,7 +81,7 @@ static void test_key_limit(void **state)
 {
 	char text[512] = "{";
 	size_t at = 1;
-	struct bytes id;
+	struct bytes id = BYTES_NONE;
 
 	(void)state;
 	for (int i = 0; i < 21; i++) {
@@ -95,7 +95,7 @@ static void test_key_limit(void **state)
 
 static void refused(const char *text, size_t len)
 {
-	struct bytes id;
+	struct bytes id = BYTES_NONE;
 
 	if (read_text(text, len, &id, 1) != RPC_PARSE)
 		fail_msg("taken: %s", text);
@@ -119,11 +119,13 @@ static void test_what_is_no_json(void **state)
 	refused("{\"a\":\"x", 7);
 	refused("{\"a\":\"\\ud800\"}", 14);
 	refused("\"\\", 2);
+	refused("{\"id\":18446744073709551616}", 27); /* never rounded */
+	refused("{\"id\":99999999999999999999999999}", 33);
 }
 
 static void test_nul_in_values_is_legal(void **state)
 {
-	struct bytes id;
+	struct bytes id = BYTES_NONE;
 
 	(void)state;
 	assert_int_equal(read_text("{\"a\":\"x\\u0000y\"}", 16, &id, 1), RPC_OK);
@@ -132,7 +134,7 @@ static void test_nul_in_values_is_legal(void **state)
 static void test_numbers_beyond_64_bits(void **state)
 {
 	static const char text[] = "{\"id\":5,\"k\":99999999999999999999}";
-	struct bytes id;
+	struct bytes id = BYTES_NONE;
 	struct json_ids keep = { &id, 1 };
 	struct json_doc doc;
 	struct rpc_error err;
