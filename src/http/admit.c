@@ -26,7 +26,7 @@ static unsigned connection_share(const struct http_config *cfg)
 
 bool admit_wanted(const struct io *io, uint64_t now_ns)
 {
-	return !io->closed && io->conn_count < connection_share(&io->http->cfg) &&
+	return !io->closed && io->conn_count + io->arriving < connection_share(&io->http->cfg) &&
 		now_ns >= io->pause_until_ns;
 }
 
@@ -50,10 +50,14 @@ static bool admit_one(struct io *io)
 			io->pause_until_ns = clock_mono_ns() + PAUSE_NS;
 		return false;
 	}
-	if (peer_key((const struct sockaddr *)&addr, &key) && !peers_room(&io->http->peers, &key))
+	if (peer_key((const struct sockaddr *)&addr, &key) && !peers_room(&io->http->peers, &key)) {
 		close(fd);
-	else /* closes fd if it fails */
-		(void)MHD_add_connection(io->daemon, fd, (const struct sockaddr *)&addr, len);
+		return true;
+	}
+	/* Closes fd if it fails. Opens the connection at once or in the next run,
+	 * depending on its version; after that run nothing is arriving any more. */
+	if (MHD_add_connection(io->daemon, fd, (const struct sockaddr *)&addr, len) == MHD_YES)
+		io->arriving++;
 	return true;
 }
 

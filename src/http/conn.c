@@ -100,20 +100,35 @@ static struct conn *conn_new(struct io *io, int fd, const struct sockaddr *addr)
 	return conn;
 }
 
+/* Newer libmicrohttpd lends the same union for every question, so each answer is
+ * read before the next is asked. */
+static int connection_fd(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static const struct sockaddr *connection_peer(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return info ? info->client_addr : NULL;
+}
+
 static void conn_open(struct io *io, struct MHD_Connection *mhd, void **socket_context)
 {
-	const union MHD_ConnectionInfo *fd =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-	const union MHD_ConnectionInfo *addr =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	int fd = connection_fd(mhd);
 	struct conn *conn = NULL;
 
-	if (fd && fd->connect_fd >= 0) {
-		conn = conn_new(io, fd->connect_fd, addr ? addr->client_addr : NULL);
+	if (fd >= 0) {
+		conn = conn_new(io, fd, connection_peer(mhd));
 		if (conn)
 			conn_link(io, conn);
 		else /* it cannot be refused here; this makes it end at once */
-			(void)shutdown(fd->connect_fd, SHUT_RDWR);
+			(void)shutdown(fd, SHUT_RDWR);
 	}
 	*socket_context = conn;
 }

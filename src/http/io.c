@@ -36,6 +36,9 @@ static enum status io_start_daemon(struct io *io, struct error *e)
 {
 	const struct http_config *cfg = &io->http->cfg;
 	const union MHD_DaemonInfo *info;
+	/* Newer ones mend a target with a space in it by a redirect, unless strict;
+	 * 0.9.75 would refuse more of what we answer with JSON. */
+	int strict = io->http->old_mhd ? 0 : 1;
 
 	io->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
 			MHD_USE_NO_LISTEN_SOCKET,
@@ -43,8 +46,9 @@ static enum status io_start_daemon(struct io *io, struct error *e)
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, cfg->connection_memory,
 		MHD_OPTION_CONNECTION_TIMEOUT, cfg->idle_timeout_s, MHD_OPTION_URI_LOG_CALLBACK,
 		exchange_new, io, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, io,
-		MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, io, MHD_OPTION_NOTIFY_CONNECTION,
-		conn_notify, io, MHD_OPTION_END);
+		MHD_OPTION_STRICT_FOR_CLIENT, strict, MHD_OPTION_NOTIFY_COMPLETED,
+		exchange_completed, io, MHD_OPTION_NOTIFY_CONNECTION, conn_notify, io,
+		MHD_OPTION_END);
 	if (!io->daemon)
 		return error_set(e, ST_IO, "cannot start an HTTP daemon");
 	info = MHD_get_daemon_info(io->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -125,6 +129,7 @@ static void io_turn(struct io *io, int max_wait_ms)
 		watch_run(io);
 	io_sweep(io, clock_mono_ns());
 	(void)MHD_run(io->daemon);
+	io->arriving = 0;
 }
 
 static void io_run_until(struct io *io, uint64_t until_ns)

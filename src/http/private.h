@@ -67,6 +67,7 @@ struct io {
 	uint64_t pause_until_ns; /* takes none before */
 	struct conn *conns;
 	unsigned conn_count;
+	unsigned arriving;   /* handed to the daemon, not yet opened by it */
 	unsigned exchanges;  /* not yet completed */
 	struct conn **by_fd; /* conns by descriptor */
 	size_t by_fd_len;

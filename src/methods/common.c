@@ -7,7 +7,8 @@ enum rpc_code methods_fail(struct rpc_call *call, const struct error *e)
 {
 	switch (e->code) {
 	case ST_CANCELLED:
-	case ST_TIMEOUT: return rpc_call_stopped(call);
+	case ST_TIMEOUT:
+		return rpc_call_stopped(call);
 	case ST_FULL:
 	case ST_IO:
 	case ST_CORRUPT:
@@ -15,7 +16,8 @@ enum rpc_code methods_fail(struct rpc_call *call, const struct error *e)
 		log_event(LOG_WARNING, "the corpus could not serve a request",
 			LOG_S("reason", e->message), LOG_S("detail", e->detail));
 		break;
-	default: break;
+	default:
+		break;
 	}
 	return rpc_error_from(rpc_call_error(call), e);
 }

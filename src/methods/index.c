@@ -99,7 +99,8 @@ static enum rpc_code read_id(struct rpc_call *call, const json_t *doc, size_t i,
 }
 
 /* `text`, else `content`: a string, a text block or an array of them (M13). */
-static enum rpc_code read_text(struct rpc_call *call, const json_t *doc, size_t i, struct bytes *ret)
+static enum rpc_code read_text(struct rpc_call *call, const json_t *doc, size_t i,
+	struct bytes *ret)
 {
 	const json_t *text = member(doc, "text");
 	const json_t *body = text ? text : member(doc, "content");
@@ -130,8 +131,8 @@ static enum rpc_code read_meta(struct rpc_call *call, const json_t *doc, size_t 
 	json_writer_init(&w, &text);
 	jw_json(&w, meta);
 	lost = !json_writer_ok(&w) ||
-	       arena_dup_bytes(rpc_call_arena(call), (struct bytes){ text.data, text.len },
-		       &ret->meta);
+		arena_dup_bytes(rpc_call_arena(call), (struct bytes){ text.data, text.len },
+			&ret->meta);
 	strbuf_release(&text);
 	if (lost)
 		return no_memory(call);
@@ -173,8 +174,8 @@ static enum rpc_code write_ids(struct rpc_call *call, const struct engine_docume
 	for (size_t i = 0; i < n; i++)
 		jw_bytes(&w, docs[i].id);
 	jw_end(&w);
-	lost = !json_writer_ok(&w) || arena_dup_bytes(rpc_call_arena(call),
-					      (struct bytes){ text.data, text.len }, ret);
+	lost = !json_writer_ok(&w) ||
+		arena_dup_bytes(rpc_call_arena(call), (struct bytes){ text.data, text.len }, ret);
 	strbuf_release(&text);
 	return lost ? no_memory(call) : RPC_OK;
 }
@@ -228,13 +229,13 @@ static enum rpc_code read_documents(struct rpc_call *call, const struct methods_
 	struct engine_document **ret, size_t *ret_n)
 {
 	size_t n = json_array_size(p->documents);
-	struct engine_document *docs =
-		arena_array(rpc_call_arena(call), n ? n : 1, sizeof(*docs));
+	struct engine_document *docs = arena_array(rpc_call_arena(call), n ? n : 1, sizeof(*docs));
 
 	if (!docs)
 		return no_memory(call);
 	for (size_t i = 0; i < n; i++) {
-		enum rpc_code rc = read_document(call, json_array_get(p->documents, i), i, &docs[i]);
+		enum rpc_code rc =
+			read_document(call, json_array_get(p->documents, i), i, &docs[i]);
 
 		if (rc)
 			return rc;

@@ -18,20 +18,32 @@
 #define AT(field) offsetof(struct methods_retrieve_params, field)
 
 static const struct rpc_param rerank_table[] = {
-	{ .name = "method", .type = RPC_P_STRING,
+	{ .name = "method",
+		.type = RPC_P_STRING,
 		.offset = offsetof(struct methods_rerank_params, method) },
-	{ .name = "model", .type = RPC_P_STRING,
+	{ .name = "model",
+		.type = RPC_P_STRING,
 		.offset = offsetof(struct methods_rerank_params, model) },
-	{ .name = "topN", .type = RPC_P_INT, .min = 1, .max = SAFE_INT,
+	{ .name = "topN",
+		.type = RPC_P_INT,
+		.min = 1,
+		.max = SAFE_INT,
 		.offset = offsetof(struct methods_rerank_params, top_n) },
 };
 
 static const struct rpc_param recency_table[] = {
-	{ .name = "field", .type = RPC_P_STRING, .flags = RPC_P_REQUIRED | RPC_P_NONEMPTY,
-		.max = 1024, .offset = offsetof(struct methods_recency_params, field),
+	{ .name = "field",
+		.type = RPC_P_STRING,
+		.flags = RPC_P_REQUIRED | RPC_P_NONEMPTY,
+		.max = 1024,
+		.offset = offsetof(struct methods_recency_params, field),
 		.summary = "a member of the document's meta that holds a date" },
-	{ .name = "halfLifeDays", .type = RPC_P_REAL, .flags = RPC_P_REQUIRED, .min = 1e-6,
-		.max = 1e9, .offset = offsetof(struct methods_recency_params, half_life_days),
+	{ .name = "halfLifeDays",
+		.type = RPC_P_REAL,
+		.flags = RPC_P_REQUIRED,
+		.min = 1e-6,
+		.max = 1e9,
+		.offset = offsetof(struct methods_recency_params, half_life_days),
 		.summary = "days in which a score halves" },
 };
 
@@ -165,7 +177,6 @@ enum rpc_code methods_retrieve_check(struct rpc_call *call, void *params)
 
 /* ---- the run ---- */
 
-
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -290,8 +301,7 @@ static void write_usage(struct json_writer *out, const struct methods_retrieve_p
 	jw_object(out);
 	jw_kv_int(out, "candidates", (int64_t)res->candidates);
 	jw_kv_int(out, "reranked", 0);
-	jw_kv_real(out, "latencyMs",
-		round((double)(clock_mono_ns() - began_ns) / 1e3) / 1e3);
+	jw_kv_real(out, "latencyMs", round((double)(clock_mono_ns() - began_ns) / 1e3) / 1e3);
 	if (p->note_count + res->note_count) {
 		jw_key(out, "notes");
 		jw_array(out);

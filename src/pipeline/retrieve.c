@@ -61,8 +61,9 @@ static enum status open_view(struct run *r)
 	st = engine_view_open(r->en, &stop, &r->view, r->e);
 	if (st)
 		return st;
-	if (pin.data && (commit != engine_view_version(r->view) ||
-				strcmp(corpus, engine_corpus_id(r->en)) != 0))
+	if (pin.data &&
+		(commit != engine_view_version(r->view) ||
+			strcmp(corpus, engine_corpus_id(r->en)) != 0))
 		return error_set(r->e, ST_GONE, "this indexVersion is not served any more");
 	version_format(engine_corpus_id(r->en), engine_view_version(r->view),
 		r->out->index_version);
@@ -82,9 +83,10 @@ static enum status transform(struct run *r)
 	if (r->query.truncated)
 		note(r, "the query was cut to its first 512 words");
 	if (r->query.n == 0)
-		note(r, r->query.only_stop_words ?
-				"the query has only function words, which match nothing" :
-				"the query has no words");
+		note(r,
+			r->query.only_stop_words
+				? "the query has only function words, which match nothing"
+				: "the query has no words");
 	return ST_OK;
 }
 
@@ -122,7 +124,7 @@ static int by_score(const void *a, const void *b)
 	if (c)
 		return c;
 	return (x->candidate.chunk > y->candidate.chunk) -
-	       (x->candidate.chunk < y->candidate.chunk);
+		(x->candidate.chunk < y->candidate.chunk);
 }
 
 /*
@@ -140,11 +142,13 @@ static enum status decay(struct run *r)
 		int64_t when;
 		enum status st;
 
-		st = engine_fetch(r->view, &r->hits[i].candidate, ENGINE_META, r->arena, &rec, r->e);
+		st = engine_fetch(r->view, &r->hits[i].candidate, ENGINE_META, r->arena, &rec,
+			r->e);
 		if (st)
 			return st;
-		if (rec.meta.data && r->hooks->meta_date(r->hooks->arg, rec.meta,
-					     req->recency_field, &when) && when < req->now_ms) {
+		if (rec.meta.data &&
+			r->hooks->meta_date(r->hooks->arg, rec.meta, req->recency_field, &when) &&
+			when < req->now_ms) {
 			double age_days = ((double)req->now_ms - (double)when) / DAY_MS;
 
 			r->hits[i].score *= exp2(-age_days / req->half_life_days);
@@ -181,7 +185,12 @@ enum status retrieve_run(struct engine *en, const struct retrieve_request *req,
 	struct error *e)
 {
 	struct retrieve_result out = { .n = 0 };
-	struct run r = { .en = en, .req = req, .hooks = hooks, .arena = arena, .out = &out, .e = e };
+	struct run r = { .en = en,
+		.req = req,
+		.hooks = hooks,
+		.arena = arena,
+		.out = &out,
+		.e = e };
 	enum status st;
 
 	st = open_view(&r);

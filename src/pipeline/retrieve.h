@@ -17,13 +17,13 @@
 #include "pipeline/version.h"
 
 struct retrieve_request {
-	struct bytes query;       /* UTF-8 */
-	size_t k, candidate_k;    /* 1 <= k <= candidate_k */
+	struct bytes query;    /* UTF-8 */
+	size_t k, candidate_k; /* 1 <= k <= candidate_k */
 	bool has_min_score;
-	double min_score;         /* BM25 scale: hits below are left out */
+	double min_score;           /* BM25 scale: hits below are left out */
 	struct bytes recency_field; /* NONE: no decay */
-	double half_life_days;    /* > 0; the score halves with each */
-	int64_t now_ms;           /* the decay's present, wall clock */
+	double half_life_days;      /* > 0; the score halves with each */
+	int64_t now_ms;             /* the decay's present, wall clock */
 	bool want_text;
 	struct bytes index_version; /* NONE: the newest */
 };

@@ -42,8 +42,8 @@ const json_t *rpc_call_capabilities(const struct rpc_call *call)
 static bool was_cancelled(const struct rpc_call *call)
 {
 	return atomic_load_explicit(&call->inflight.cancelled, memory_order_relaxed) ||
-	       atomic_load_explicit(&call->job->cancelled, memory_order_relaxed) ||
-	       atomic_load_explicit(&call->job->rpc->stopping, memory_order_relaxed);
+		atomic_load_explicit(&call->job->cancelled, memory_order_relaxed) ||
+		atomic_load_explicit(&call->job->rpc->stopping, memory_order_relaxed);
 }
 
 bool rpc_call_should_stop(const struct rpc_call *call)

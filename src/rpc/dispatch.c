@@ -50,7 +50,7 @@ static void add_trace_id(struct strbuf *body, size_t result_at, const char *trac
 static bool result_is_object(const struct strbuf *body, size_t at, const struct json_writer *w)
 {
 	return json_writer_ok(w) && body->len >= at + 2 && body->data[at] == '{' &&
-	       body->data[body->len - 1] == '}';
+		body->data[body->len - 1] == '}';
 }
 
 /*
@@ -77,8 +77,8 @@ static void run_handler(struct rpc_call *call)
 	json_writer_init(&w, body);
 	rc = call->method->run(call, call->params, &w);
 	if (rc == RPC_OK && !result_is_object(body, at, &w))
-		rc = strbuf_ok(body) ? rpc_error_set(&call->err, RPC_INTERNAL, "internal error") :
-				       rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
+		rc = strbuf_ok(body) ? rpc_error_set(&call->err, RPC_INTERNAL, "internal error")
+				     : rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
 	if (rc == RPC_OK && is_request(call)) {
 		if (job->trace_id[0] && !(call->method->flags & RPC_M_LIFECYCLE))
 			add_trace_id(body, at, job->trace_id);
@@ -156,8 +156,8 @@ static enum rpc_code check_method(struct rpc_call *call)
 		return rpc_error_set(&call->err, RPC_CAPABILITY,
 			"%s is not among the capabilities of this server", m->name);
 	if ((m->right & job->caller.rights) != m->right)
-		return rpc_error_set(&call->err, RPC_UNAUTHORIZED,
-			"this caller has no right to %s", m->name);
+		return rpc_error_set(&call->err, RPC_UNAUTHORIZED, "this caller has no right to %s",
+			m->name);
 	call->method = m;
 	return RPC_OK;
 }
@@ -313,7 +313,7 @@ void call_notification(struct rpc_call *call)
 		return; /* progress, log and unknown ones mean nothing to a server */
 	if (!json_is_string(id) && !json_is_number(id))
 		return;
-	if (may_cancel(job) && inflight_key(&job->arena, job->caller.identity, job->session, id,
-					 &key) == ST_OK)
+	if (may_cancel(job) &&
+		inflight_key(&job->arena, job->caller.identity, job->session, id, &key) == ST_OK)
 		inflight_cancel(job->rpc->inflight, key);
 }

@@ -19,7 +19,7 @@ static bool version_ok(const json_t *v, bool compact)
 	if (!v || json_is_null(v))
 		return compact;
 	return json_is_string(v) && json_string_length(v) == 3 &&
-	       strcmp(json_string_value(v), "2.0") == 0;
+		strcmp(json_string_value(v), "2.0") == 0;
 }
 
 void envelope_read(const json_t *message, struct bytes raw_id, bool compact, struct envelope *ret,

@@ -12,10 +12,10 @@ enum envelope_kind { ENVELOPE_REQUEST, ENVELOPE_NOTIFICATION, ENVELOPE_INVALID }
 
 struct envelope {
 	enum envelope_kind kind;
-	struct bytes id;      /* raw JSON text; NONE stands for null */
+	struct bytes id;        /* raw JSON text; NONE stands for null */
 	const json_t *id_value; /* NULL when the compact form had none */
-	struct bytes method;  /* borrowed; NONE when invalid */
-	const json_t *params; /* borrowed; NULL, null or any type: checked later (D20) */
+	struct bytes method;    /* borrowed; NONE when invalid */
+	const json_t *params;   /* borrowed; NULL, null or any type: checked later (D20) */
 };
 
 /*

@@ -82,7 +82,7 @@ static void set_message(struct rpc_error *err, enum rpc_code code, const char *f
 	}
 }
 
-enum rpc_code (rpc_error_set)(struct rpc_error *err, enum rpc_code code, const char *fmt, ...)
+enum rpc_code(rpc_error_set)(struct rpc_error *err, enum rpc_code code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -92,7 +92,7 @@ enum rpc_code (rpc_error_set)(struct rpc_error *err, enum rpc_code code, const c
 	return code;
 }
 
-enum rpc_code (rpc_error_field)(struct rpc_error *err, const char *field, const char *fmt, ...)
+enum rpc_code(rpc_error_field)(struct rpc_error *err, const char *field, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -103,7 +103,7 @@ enum rpc_code (rpc_error_field)(struct rpc_error *err, const char *field, const 
 	return RPC_INVALID_PARAMS;
 }
 
-enum rpc_code (rpc_error_option)(struct rpc_error *err, const char *option, const char *fmt, ...)
+enum rpc_code(rpc_error_option)(struct rpc_error *err, const char *option, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -117,13 +117,20 @@ enum rpc_code (rpc_error_option)(struct rpc_error *err, const char *option, cons
 static enum rpc_code code_of(enum status st)
 {
 	switch (st) {
-	case ST_OK: return RPC_OK;
-	case ST_INVALID: return RPC_INVALID_PARAMS;
-	case ST_CANCELLED: return RPC_CANCELLED;
-	case ST_TIMEOUT: return RPC_TIMEOUT;
-	case ST_NOT_FOUND: return RPC_NOT_FOUND;
-	case ST_CONFLICT: return RPC_CONFLICT;
-	case ST_TOO_LARGE: return RPC_TOO_LARGE;
+	case ST_OK:
+		return RPC_OK;
+	case ST_INVALID:
+		return RPC_INVALID_PARAMS;
+	case ST_CANCELLED:
+		return RPC_CANCELLED;
+	case ST_TIMEOUT:
+		return RPC_TIMEOUT;
+	case ST_NOT_FOUND:
+		return RPC_NOT_FOUND;
+	case ST_CONFLICT:
+		return RPC_CONFLICT;
+	case ST_TOO_LARGE:
+		return RPC_TOO_LARGE;
 	case ST_NOMEM:
 	case ST_UNAVAILABLE:
 	case ST_FULL:
@@ -131,8 +138,10 @@ static enum rpc_code code_of(enum status st)
 	case ST_CORRUPT:
 	case ST_FUTURE:
 	case ST_LOCKED:
-	case ST_GONE: return RPC_UNAVAILABLE;
-	case ST_INTERNAL: break;
+	case ST_GONE:
+		return RPC_UNAVAILABLE;
+	case ST_INTERNAL:
+		break;
 	}
 	return RPC_INTERNAL;
 }

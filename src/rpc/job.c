@@ -63,8 +63,9 @@ enum status rpc_new(const struct rpc_config *cfg, struct rpc **ret, struct error
 	st = check_methods(cfg, e);
 	if (!st)
 		st = copy_names(rpc, cfg, e);
-	if (!st && (sessions_new(cfg->limits.max_sessions, ttl, &rpc->sessions) ||
-			   inflight_new(&rpc->inflight)))
+	if (!st &&
+		(sessions_new(cfg->limits.max_sessions, ttl, &rpc->sessions) ||
+			inflight_new(&rpc->inflight)))
 		st = error_set(e, ST_NOMEM, "out of memory");
 	if (st) {
 		rpc_free(rpc);
@@ -126,8 +127,8 @@ static void read_traceparent(const char *header, char out[TRACE_ID_LEN + 1])
 
 static bool job_is_stale(const struct pool_task *task)
 {
-	const struct rpc_job *job = (const struct rpc_job *)((const char *)task -
-							      offsetof(struct rpc_job, task));
+	const struct rpc_job *job =
+		(const struct rpc_job *)((const char *)task - offsetof(struct rpc_job, task));
 
 	if (atomic_load_explicit(&job->cancelled, memory_order_relaxed) ||
 		atomic_load_explicit(&job->rpc->stopping, memory_order_relaxed) ||
@@ -243,8 +244,8 @@ bool rpc_job_answered(const struct rpc_job *job)
 bool rpc_job_streams(const struct rpc_job *job)
 {
 	return job->parsed && !job->answered && !job->batch &&
-	       job->calls[0].env.kind == ENVELOPE_REQUEST && job->calls[0].method &&
-	       (job->calls[0].method->flags & RPC_M_STREAMS);
+		job->calls[0].env.kind == ENVELOPE_REQUEST && job->calls[0].method &&
+		(job->calls[0].method->flags & RPC_M_STREAMS);
 }
 
 bool rpc_job_is_shutdown(const struct rpc_job *job)
@@ -450,8 +451,8 @@ enum status rpc_job_submit(struct rpc_job *job, struct pool *pool, unsigned wait
 		return ST_OK;
 	gauge_add(GAUGE_INFLIGHT, -1);
 	rpc_job_refuse(job, RPC_UNAVAILABLE,
-		st == ST_FULL ? "too many requests are waiting; try again shortly" :
-				"the server is shutting down",
+		st == ST_FULL ? "too many requests are waiting; try again shortly"
+			      : "the server is shutting down",
 		st == ST_FULL ? 1000 : 5000);
 	rpc_job_unref(job);
 	return st;

@@ -120,8 +120,8 @@ static enum rpc_code scan_all(struct scan *s, struct rpc_error *err)
 		case '{':
 		case '[':
 			if (++s->depth > s->bounds->max_depth)
-				return rpc_error_set(err, RPC_PARSE, "nested deeper than %zu levels",
-					s->bounds->max_depth);
+				return rpc_error_set(err, RPC_PARSE,
+					"nested deeper than %zu levels", s->bounds->max_depth);
 			break;
 		case '}':
 		case ']':
@@ -132,7 +132,8 @@ static enum rpc_code scan_all(struct scan *s, struct rpc_error *err)
 			if (s->depth == 1 && s->id_depth == 2)
 				s->member++;
 			break;
-		default: break;
+		default:
+			break;
 		}
 		s->p++;
 	}

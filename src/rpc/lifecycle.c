@@ -20,20 +20,27 @@
 #define SAFE_INT 9007199254740991.0
 
 const struct rpc_param rpc_initialize_table[RPC_INITIALIZE_PARAMS] = {
-	{ .name = "protocolVersion", .type = RPC_P_INT, .flags = RPC_P_REQUIRED,
+	{ .name = "protocolVersion",
+		.type = RPC_P_INT,
+		.flags = RPC_P_REQUIRED,
 		.offset = offsetof(struct rpc_initialize_params, protocol_version),
-		.min = -SAFE_INT, .max = SAFE_INT,
+		.min = -SAFE_INT,
+		.max = SAFE_INT,
 		.summary = "highest protocol version the client speaks" },
-	{ .name = "client", .type = RPC_P_JSON_OBJECT,
+	{ .name = "client",
+		.type = RPC_P_JSON_OBJECT,
 		.offset = offsetof(struct rpc_initialize_params, client),
 		.summary = "the client's name and version" },
-	{ .name = "capabilities", .type = RPC_P_JSON_OBJECT,
+	{ .name = "capabilities",
+		.type = RPC_P_JSON_OBJECT,
 		.offset = offsetof(struct rpc_initialize_params, capabilities),
 		.summary = "what the client can take: log" },
 };
 
 const struct rpc_param rpc_ping_table[RPC_PING_PARAMS] = {
-	{ .name = "nonce", .type = RPC_P_SCALAR, .offset = offsetof(struct rpc_ping_params, nonce),
+	{ .name = "nonce",
+		.type = RPC_P_SCALAR,
+		.offset = offsetof(struct rpc_ping_params, nonce),
 		.summary = "echoed in the answer" },
 };
 
@@ -45,12 +52,16 @@ static void token_key(const struct rpc_job *job, const char *token, char out[SES
 void session_key(const struct rpc_job *job, const char *token, char out[SESSION_KEY_MAX])
 {
 	switch (job->rpc->mode) {
-	case RPC_SESSIONS_PROCESS: snprintf(out, SESSION_KEY_MAX, "p"); break;
+	case RPC_SESSIONS_PROCESS:
+		snprintf(out, SESSION_KEY_MAX, "p");
+		break;
 	case RPC_SESSIONS_STRICT:
 		snprintf(out, SESSION_KEY_MAX, "i:%s", job->caller.identity);
 		break;
 	case RPC_SESSIONS_TOKEN:
-	case RPC_SESSIONS_STATELESS: token_key(job, token, out); break;
+	case RPC_SESSIONS_STATELESS:
+		token_key(job, token, out);
+		break;
 	}
 }
 

@@ -36,14 +36,21 @@ static void path_member(char out[PATH_MAX_BYTES], const char *path, const char *
 static const char *type_of(const json_t *v)
 {
 	switch (json_typeof(v)) {
-	case JSON_OBJECT: return "an object";
-	case JSON_ARRAY: return "an array";
-	case JSON_STRING: return "a string";
-	case JSON_INTEGER: return "an integer";
-	case JSON_REAL: return "a number";
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+		return "an integer";
+	case JSON_REAL:
+		return "a number";
 	case JSON_TRUE:
-	case JSON_FALSE: return "a boolean";
-	case JSON_NULL: break;
+	case JSON_FALSE:
+		return "a boolean";
+	case JSON_NULL:
+		break;
 	}
 	return "null";
 }
@@ -81,8 +88,8 @@ static enum rpc_code read_int(struct walk *w, const struct rpc_param *p, const c
 
 	if (!rpc_json_integer(v, &i)) {
 		if (json_is_number(v))
-			return rpc_error_field(w->err, path,
-				"%s must be an integer within 53 bits", path);
+			return rpc_error_field(w->err, path, "%s must be an integer within 53 bits",
+				path);
 		return wrong_type(w, path, "an integer", v);
 	}
 	if ((double)i < p->min || (double)i > p->max) {
@@ -324,26 +331,33 @@ static enum rpc_code read_value(struct walk *w, const struct rpc_param *p, const
 	enum rpc_code rc;
 
 	switch (p->type) {
-	case RPC_P_INT: return read_int(w, p, path, v, dst);
-	case RPC_P_REAL: return read_real(w, p, path, v, dst);
+	case RPC_P_INT:
+		return read_int(w, p, path, v, dst);
+	case RPC_P_REAL:
+		return read_real(w, p, path, v, dst);
 	case RPC_P_BOOL:
 		if (!json_is_boolean(v))
 			return wrong_type(w, path, "true or false", v);
 		*(unsigned char *)dst = json_is_true(v) ? RPC_TRUE : RPC_FALSE;
 		return RPC_OK;
-	case RPC_P_STRING: return read_string(w, p, path, v, dst);
-	case RPC_P_ENUM: return read_enum(w, p, path, v, dst);
+	case RPC_P_STRING:
+		return read_string(w, p, path, v, dst);
+	case RPC_P_ENUM:
+		return read_enum(w, p, path, v, dst);
 	case RPC_P_TEXT:
 		rc = rpc_text_parse(v, path, true, w->arena, &text->text, w->err);
 		text->set = rc == RPC_OK;
 		return rc;
 	case RPC_P_OBJECT:
-	case RPC_P_FALSE_OR_OBJECT: return read_object(w, p, path, v, dst);
+	case RPC_P_FALSE_OR_OBJECT:
+		return read_object(w, p, path, v, dst);
 	case RPC_P_JSON:
 	case RPC_P_JSON_OBJECT:
 	case RPC_P_JSON_ARRAY:
-	case RPC_P_SCALAR: return read_json(w, p, path, v, dst);
-	case RPC_P_STRINGS: return read_strings(w, p, path, v, dst);
+	case RPC_P_SCALAR:
+		return read_json(w, p, path, v, dst);
+	case RPC_P_STRINGS:
+		return read_strings(w, p, path, v, dst);
 	}
 	return rpc_error_set(w->err, RPC_INTERNAL, "a params table has an unknown type");
 }

@@ -42,13 +42,13 @@ enum rpc_session_mode {
 
 /* All counts and sizes that a client controls (M15, C5). Zero is not "no limit". */
 struct rpc_limits {
-	size_t max_depth;         /* JSON nesting, default 64 */
-	size_t max_keys;          /* object members in a message, default 1,000,000 */
-	size_t max_string;        /* bytes of one JSON string, default 16 MiB */
-	size_t max_batch;         /* members of a batch, default 100 */
-	size_t max_sessions;      /* live sessions, oldest dropped first, default 10,000 */
-	uint32_t session_ttl_s;   /* default 3600 */
-	uint32_t deadline_ms;     /* default 25,000 (D21); _meta.deadlineMs may lower it */
+	size_t max_depth;       /* JSON nesting, default 64 */
+	size_t max_keys;        /* object members in a message, default 1,000,000 */
+	size_t max_string;      /* bytes of one JSON string, default 16 MiB */
+	size_t max_batch;       /* members of a batch, default 100 */
+	size_t max_sessions;    /* live sessions, oldest dropped first, default 10,000 */
+	uint32_t session_ttl_s; /* default 3600 */
+	uint32_t deadline_ms;   /* default 25,000 (D21); _meta.deadlineMs may lower it */
 };
 
 struct rpc;

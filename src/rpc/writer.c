@@ -219,7 +219,8 @@ static void json_value(struct json_writer *w, const json_t *v) /* NOLINT(misc-no
 		break;
 	case JSON_ARRAY:
 		jw_array(w);
-		json_array_foreach ((json_t *)(uintptr_t)v, i, member) {
+		json_array_foreach((json_t *)(uintptr_t)v, i, member)
+		{
 			if (w->bad)
 				break;
 			json_value(w, member);
@@ -229,11 +230,21 @@ static void json_value(struct json_writer *w, const json_t *v) /* NOLINT(misc-no
 	case JSON_STRING:
 		jw_bytes(w, (struct bytes){ json_string_value(v), json_string_length(v) });
 		break;
-	case JSON_INTEGER: jw_int(w, json_integer_value(v)); break;
-	case JSON_REAL: jw_real(w, json_real_value(v)); break;
-	case JSON_TRUE: jw_bool(w, true); break;
-	case JSON_FALSE: jw_bool(w, false); break;
-	case JSON_NULL: jw_null(w); break;
+	case JSON_INTEGER:
+		jw_int(w, json_integer_value(v));
+		break;
+	case JSON_REAL:
+		jw_real(w, json_real_value(v));
+		break;
+	case JSON_TRUE:
+		jw_bool(w, true);
+		break;
+	case JSON_FALSE:
+		jw_bool(w, false);
+		break;
+	case JSON_NULL:
+		jw_null(w);
+		break;
 	}
 }
 

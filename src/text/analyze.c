@@ -24,6 +24,7 @@ enum status text_analyzer_new(struct text_analyzer **ret)
 	a = mem_zero(sizeof(*a));
 	if (!a)
 		return ST_NOMEM;
+	a->table = chars_table();
 	st = terms_new(&a->terms);
 	if (st) {
 		text_analyzer_free(a);
@@ -110,8 +111,8 @@ static bool ends_before(const struct text_analyzer *a, uint32_t at, bool digits)
 	c = (unsigned char)a->text[next];
 	switch (a->text[at]) {
 	case '.':
-	case '\'': return is_plain_end(c) && !chars_table()[c].case_len;
-	case ',': return !digits || (is_plain_end(c) && !chars_table()[c].case_len);
+	case '\'': return is_plain_end(c) && !a->table[c].case_len;
+	case ',': return !digits || (is_plain_end(c) && !a->table[c].case_len);
 	case '-': break;
 	default: return false;
 	}
@@ -119,7 +120,7 @@ static bool ends_before(const struct text_analyzer *a, uint32_t at, bool digits)
 		return false;
 	/* A hyphen between words without digits separates. */
 	for (; next < a->len && (unsigned char)a->text[next] < 0x80; next++) {
-		const struct char_info *row = &chars_table()[(unsigned char)a->text[next]];
+		const struct char_info *row = &a->table[(unsigned char)a->text[next]];
 
 		if (row->class == CHAR_DIGIT)
 			return false;
@@ -132,7 +133,7 @@ static bool ends_before(const struct text_analyzer *a, uint32_t at, bool digits)
 /* The plain word at *at, moving behind it; false if it is not a plain one. */
 static bool read_plain(const struct text_analyzer *a, uint32_t *at, struct fold *word)
 {
-	const struct char_info *table = chars_table();
+	const struct char_info *table = a->table;
 	const unsigned char *p = (const unsigned char *)a->text;
 	uint32_t i = *at;
 	unsigned seen = 0, inner = 0;
@@ -233,8 +234,16 @@ enum status text_analyze(struct text_analyzer *a, struct bytes text, enum text_l
 	a->position = 0;
 	a->emit = emit;
 	a->arg = arg;
-	while (st == ST_OK && at < a->len)
-		st = next_terms(a, &at);
+	while (st == ST_OK && at < a->len) {
+		unsigned char c = (unsigned char)text.data[at];
+
+		if (c >= 0x80)
+			st = next_terms(a, &at);
+		else if (a->table[c].flags & CHAR_SIMPLE)
+			st = next_word(a, &at);
+		else
+			at++;
+	}
 	return st;
 }
 

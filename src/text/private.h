@@ -95,7 +95,8 @@ struct term {
 };
 enum status terms_new(struct terms **ret);
 void terms_free(struct terms *t);
-/* The term of a word that fold_case folded. ST_NOMEM only. */
+/* The term of a word that fold_case folded; word is an array of TEXT_TERM_MAX bytes,
+ * n of them used. ST_NOMEM only. */
 enum status terms_get(struct terms *t, const char *word, size_t n, bool cut, enum text_lang lang,
 	struct term *ret);
 
@@ -104,6 +105,7 @@ struct dictionary;
 void dictionary_free(struct dictionary *d);
 
 struct text_analyzer {
+	const struct char_info *table;
 	struct terms *terms;
 	struct dictionary *dictionary; /* NULL until first needed */
 	/* Of the call that runs. */

@@ -211,11 +211,6 @@ static const char hindi[] =
 	"जिसमें जिसे जैसे जो तक तब तथा तरह तो था थी थीं थे दिया द्वारा न नहीं ना ने पर परंतु फिर बहुत बाद बीच "
 	"भी मगर में मैं मेरा यदि यह यहां या ये रहा रही रहे लिए लिये लेकिन व वह वहां वाला वाली वाले वे सकता सकती सकते "
 	"सब सभी साथ से हम हमारा ही हुआ हुई हुए है हैं हो होता होती होते होना होने हूँ था।";
-
-static const char vietnamese[] =
-	"ai anh bang bao bi boi cac cach cai can cau chi cho chu chua chung co con cung cua cuoc da dau de den deu "
-	"di do duoc duoi gi giua hay hoac hon khi khong la lai lam len luc ma may mot muc nao nay nen neu nguoi nhieu "
-	"nhung nhu o qua ra rang rat roi sau se su tai theo thi tren trong truoc tu tung va van vao vay ve vi viec voi vua";
 /* clang-format on */
 
 const char *stop_list(enum text_lang lang)
@@ -240,7 +235,6 @@ const char *stop_list(enum text_lang lang)
 		[TEXT_LANG_RU] = russian,
 		[TEXT_LANG_SV] = swedish,
 		[TEXT_LANG_TR] = turkish,
-		[TEXT_LANG_VI] = vietnamese,
 	};
 
 	return lists[lang];

@@ -2,11 +2,12 @@
  * terms.c: a folded word to its term: stop flag, stem, accents.
  *
  * Text repeats its words, and a Snowball stemmer takes some hundred nanoseconds, so
- * a table of 8192 slots remembers what became of words; a word whose slot is taken
+ * a table of 16384 slots remembers what became of words; a word whose slot is taken
  * by another replaces it. The table changes speed only, never a result.
  *
  * A word is stemmed by the language of the text if it is in that language's script;
  * Latin words in other scripts' texts by English. Words with digits are not stemmed.
+ * Vietnamese keeps its accents, which are tones and vowels there.
  */
 #include <libstemmer.h>
 
@@ -14,9 +15,17 @@
 #include "util/mem.h"
 #include "util/utf8.h"
 
-#define SLOTS 8192U /* a power of two; 64 bytes each */
+#define SLOTS 16384U /* a power of two; a cache line each */
+#define LINE 64U
 #define KEY_MAX 28
 #define TERM_MAX 32
+
+/* The first n bytes of a number in memory, 0 < n < 8. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FIRST_BYTES(n) (~(uint64_t)0 >> (64 - 8 * (n)))
+#else
+#define FIRST_BYTES(n) (~(uint64_t)0 << (64 - 8 * (n)))
+#endif
 
 struct slot {
 	uint8_t key_len; /* 0: empty */
@@ -27,10 +36,13 @@ struct slot {
 	char term[TERM_MAX];
 };
 
+_Static_assert(sizeof(struct slot) == LINE, "a look-up should cost one cache line");
+
 struct terms {
 	struct sb_stemmer *stemmers[TEXT_LANG_COUNT]; /* made when first needed */
 	struct fold folded; /* the last term that is in no slot */
-	struct slot slots[SLOTS];
+	struct slot *slots; /* within memory, at the start of a cache line */
+	char *memory;
 };
 
 enum script { SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_ARABIC, SCRIPT_INDIC,
@@ -39,26 +51,27 @@ enum script { SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_ARABIC, SCRIPT
 static const struct {
 	const char *stemmer; /* Snowball's name; NULL: none */
 	enum script script;
+	bool bare; /* stem without accents: better where people leave them out */
 } languages[TEXT_LANG_COUNT] = {
 	[TEXT_LANG_NONE] = { NULL, SCRIPT_OTHER },
 	[TEXT_LANG_AR] = { "arabic", SCRIPT_ARABIC },
 	[TEXT_LANG_DA] = { "danish", SCRIPT_LATIN },
 	[TEXT_LANG_DE] = { "german", SCRIPT_LATIN },
-	[TEXT_LANG_EL] = { "greek", SCRIPT_GREEK },
+	[TEXT_LANG_EL] = { "greek", SCRIPT_GREEK, true },
 	[TEXT_LANG_EN] = { "english", SCRIPT_LATIN },
 	[TEXT_LANG_ES] = { "spanish", SCRIPT_LATIN },
 	[TEXT_LANG_FI] = { "finnish", SCRIPT_LATIN },
-	[TEXT_LANG_FR] = { "french", SCRIPT_LATIN },
+	[TEXT_LANG_FR] = { "french", SCRIPT_LATIN, true },
 	[TEXT_LANG_HI] = { "hindi", SCRIPT_INDIC },
 	[TEXT_LANG_HU] = { "hungarian", SCRIPT_LATIN },
 	[TEXT_LANG_ID] = { "indonesian", SCRIPT_LATIN },
-	[TEXT_LANG_IT] = { "italian", SCRIPT_LATIN },
+	[TEXT_LANG_IT] = { "italian", SCRIPT_LATIN, true },
 	[TEXT_LANG_JA] = { NULL, SCRIPT_OTHER },
 	[TEXT_LANG_KO] = { NULL, SCRIPT_OTHER },
 	[TEXT_LANG_NL] = { "dutch", SCRIPT_LATIN },
 	[TEXT_LANG_NO] = { "norwegian", SCRIPT_LATIN },
 	[TEXT_LANG_PT] = { "portuguese", SCRIPT_LATIN },
-	[TEXT_LANG_RO] = { "romanian", SCRIPT_LATIN },
+	[TEXT_LANG_RO] = { "romanian", SCRIPT_LATIN, true },
 	[TEXT_LANG_RU] = { "russian", SCRIPT_CYRILLIC },
 	[TEXT_LANG_SV] = { "swedish", SCRIPT_LATIN },
 	[TEXT_LANG_TH] = { NULL, SCRIPT_OTHER },
@@ -73,6 +86,12 @@ enum status terms_new(struct terms **ret)
 
 	if (!t)
 		return ST_NOMEM;
+	t->memory = mem_zero(SLOTS * sizeof(struct slot) + LINE);
+	if (!t->memory) {
+		mem_free(t);
+		return ST_NOMEM;
+	}
+	t->slots = (struct slot *)(void *)(t->memory + LINE - (uintptr_t)t->memory % LINE);
 	*ret = t;
 	return ST_OK;
 }
@@ -84,6 +103,7 @@ void terms_free(struct terms *t)
 	for (size_t i = 0; i < TEXT_LANG_COUNT; i++)
 		if (t->stemmers[i])
 			sb_stemmer_delete(t->stemmers[i]);
+	mem_free(t->memory);
 	mem_free(t);
 }
 
@@ -156,44 +176,60 @@ static enum status make(struct terms *t, struct bytes word, bool cut, enum text_
 
 	fold_accents(word.data, word.len, &t->folded);
 	*ret_flags = stop_languages(t->folded.data, t->folded.len) & 1U << own ? TEXT_TERM_STOP : 0;
+	if (own == TEXT_LANG_VI) {
+		t->folded = (struct fold){ .len = 0 };
+		fold_add(&t->folded, word.data, word.len);
+	}
 	if (own == TEXT_LANG_NONE || cut || has_digit(word.data, word.len))
 		return ST_OK;
-#ifdef TEXT_EXPERIMENT
-	if (getenv("STEM_FOLDED")) word = (struct bytes){ t->folded.data, t->folded.len };
-	if (getenv("NO_STEM")) return ST_OK;
-#endif
+	if (languages[own].bare)
+		word = (struct bytes){ t->folded.data, t->folded.len };
 	st = stem(t, word, own, &stemmed);
 	if (st == ST_OK && stemmed.data != word.data)
 		fold_accents(stemmed.data, stemmed.len, &t->folded);
 	return st;
 }
 
-/* word is padded with zeros to KEY_MAX by the caller. */
-static uint32_t hash_key(const char *key, uint64_t seed)
+/* A word as four numbers, padded with zeros; the caller's array is as long as a term
+ * may be, so that reading behind the word is harmless. */
+static void read_key(const char *word, size_t n, uint64_t key[4])
 {
-	uint64_t h = seed * 0x9E3779B97F4A7C15U, part;
+	memcpy(key, word, KEY_MAX + 4);
+	for (size_t i = 0; i < 4; i++) {
+		size_t have = n > 8 * i ? n - 8 * i : 0;
 
-	for (size_t i = 0; i < KEY_MAX - 4; i += 8) {
-		memcpy(&part, key + i, 8);
-		h = (h ^ part) * 0xFF51AFD7ED558CCDU;
-		h ^= h >> 32;
+		if (have == 0)
+			key[i] = 0;
+		else if (have < 8)
+			key[i] &= FIRST_BYTES(have);
 	}
-	return (uint32_t)(h & (SLOTS - 1));
+}
+
+static uint32_t hash_key(const uint64_t key[4], uint64_t seed)
+{
+	uint64_t h = (key[0] ^ seed) * 0x9E3779B97F4A7C15U;
+
+	h ^= h >> 32;
+	h = (h ^ key[1]) * 0xFF51AFD7ED558CCDU;
+	h ^= (key[2] + key[3]) * 0xC4CEB9FE1A85EC53U;
+	return (uint32_t)(h >> 40) & (SLOTS - 1);
 }
 
 /* The slot that holds the word, or the one to put it into; NULL: too long for any. */
-static struct slot *find(struct terms *t, struct bytes word, enum text_lang lang, bool *ret_hit)
+static struct slot *find(struct terms *t, const char *word, size_t n, enum text_lang lang,
+	bool *ret_hit)
 {
-	char key[KEY_MAX] = { 0 };
+	uint64_t key[4], held[4] = { 0 };
 	struct slot *slot;
 
 	*ret_hit = false;
-	if (word.len > KEY_MAX)
+	if (n > KEY_MAX)
 		return NULL;
-	memcpy(key, word.data, word.len);
-	slot = &t->slots[hash_key(key, word.len * TEXT_LANG_COUNT + lang)];
-	*ret_hit = slot->key_len == word.len && slot->lang == lang &&
-		   memcmp(slot->key, key, KEY_MAX) == 0;
+	read_key(word, n, key);
+	slot = &t->slots[hash_key(key, n * TEXT_LANG_COUNT + (uint64_t)lang)];
+	memcpy(held, slot->key, KEY_MAX);
+	*ret_hit = slot->key_len == n && slot->lang == lang && key[0] == held[0] &&
+		   key[1] == held[1] && key[2] == held[2] && key[3] == held[3];
 	return slot;
 }
 
@@ -201,7 +237,7 @@ enum status terms_get(struct terms *t, const char *word, size_t n, bool cut, enu
 	struct term *ret)
 {
 	bool hit;
-	struct slot *slot = find(t, (struct bytes){ word, n }, lang, &hit);
+	struct slot *slot = find(t, word, n, lang, &hit);
 	uint8_t flags;
 	enum status st;
 

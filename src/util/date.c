@@ -32,8 +32,7 @@ static int64_t days_since_epoch(int year, int month, int day)
 	int64_t era = (y >= 0 ? y : y - 399) / 400;
 	int64_t year_of_era = y - era * 400;
 	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	int64_t day_of_era =
-		year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+	int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
 
 	return era * 146097 + day_of_era - 719468;
 }

@@ -140,9 +140,15 @@ bool fault_hit(const char *name, bool (*stop)(void *arg), void *arg)
 		if (strcmp(p->name, name) != 0 || !take(p))
 			continue;
 		switch (p->action) {
-		case STALL: stall(p->ms, stop, arg); break;
-		case FAIL: fail = true; break;
-		case KILL: raise(SIGKILL); break;
+		case STALL:
+			stall(p->ms, stop, arg);
+			break;
+		case FAIL:
+			fail = true;
+			break;
+		case KILL:
+			raise(SIGKILL);
+			break;
 		}
 	}
 	return fail;

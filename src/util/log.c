@@ -92,16 +92,23 @@ static void put_value(struct line *l, const struct log_field *f, bool quote)
 			put_escaped(l, f->s);
 		}
 		return;
-	case LOG_F_U64: snprintf(num, sizeof(num), "%" PRIu64, f->u); break;
-	case LOG_F_I64: snprintf(num, sizeof(num), "%" PRId64, f->i); break;
+	case LOG_F_U64:
+		snprintf(num, sizeof(num), "%" PRIu64, f->u);
+		break;
+	case LOG_F_I64:
+		snprintf(num, sizeof(num), "%" PRId64, f->i);
+		break;
 	case LOG_F_F64:
 		if (isfinite(f->f))
 			snprintf(num, sizeof(num), "%.6g", f->f);
 		else
 			snprintf(num, sizeof(num), "null");
 		break;
-	case LOG_F_BOOL: snprintf(num, sizeof(num), "%s", f->b ? "true" : "false"); break;
-	default: return;
+	case LOG_F_BOOL:
+		snprintf(num, sizeof(num), "%s", f->b ? "true" : "false");
+		break;
+	default:
+		return;
 	}
 	puts_line(l, num);
 }
@@ -180,9 +187,9 @@ void log_setup(enum log_format format, enum log_level level)
 	const char *no_color = getenv("NO_COLOR");
 
 	if (format == LOG_FORMAT_AUTO)
-		format = stderr_is_journal() ? LOG_FORMAT_JOURNAL :
-			 tty                 ? LOG_FORMAT_TEXT :
-					       LOG_FORMAT_JSON;
+		format = stderr_is_journal() ? LOG_FORMAT_JOURNAL
+			: tty                ? LOG_FORMAT_TEXT
+					     : LOG_FORMAT_JSON;
 	atomic_store(&chosen_format, (int)format);
 	atomic_store(&colours, tty && !(no_color && *no_color));
 	log_set_level(level);
@@ -196,7 +203,7 @@ void log_set_level(enum log_level level)
 bool log_enabled(enum log_level level)
 {
 	return level < LOG_OFF &&
-	       (int)level >= atomic_load_explicit(&threshold, memory_order_relaxed);
+		(int)level >= atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
 int log_level_parse(const char *name)

@@ -137,7 +137,8 @@ enum status pool_new(unsigned threads, size_t capacity, struct pool **ret, struc
 	struct pool *p;
 
 	if (threads == 0 || threads > 1024 || capacity == 0)
-		return error_set(e, ST_INVALID, "a pool needs 1 to 1024 threads and room for a task");
+		return error_set(e, ST_INVALID,
+			"a pool needs 1 to 1024 threads and room for a task");
 	p = mem_zero(sizeof(*p) + threads * sizeof(p->threads[0]));
 	if (!p)
 		return error_set(e, ST_NOMEM, "out of memory");
@@ -145,7 +146,7 @@ enum status pool_new(unsigned threads, size_t capacity, struct pool **ret, struc
 	p->capacity = capacity;
 	p->has_sweeper = pthread_create(&p->sweeper, NULL, sweeper_main, p) == 0;
 	while (p->has_sweeper && p->started < threads &&
-	       pthread_create(&p->threads[p->started], NULL, worker_main, p) == 0)
+		pthread_create(&p->threads[p->started], NULL, worker_main, p) == 0)
 		p->started++;
 	if (p->started < threads) {
 		pool_free(p);

@@ -13,22 +13,38 @@
 const char *status_name(enum status st)
 {
 	switch (st) {
-	case ST_OK: return "ok";
-	case ST_INVALID: return "invalid";
-	case ST_NOMEM: return "out of memory";
-	case ST_CANCELLED: return "cancelled";
-	case ST_TIMEOUT: return "timed out";
-	case ST_UNAVAILABLE: return "unavailable";
-	case ST_FULL: return "full";
-	case ST_NOT_FOUND: return "not found";
-	case ST_CONFLICT: return "conflict";
-	case ST_TOO_LARGE: return "too large";
-	case ST_CORRUPT: return "corrupt";
-	case ST_FUTURE: return "made by a newer version";
-	case ST_LOCKED: return "locked";
-	case ST_IO: return "input/output error";
-	case ST_GONE: return "gone";
-	case ST_INTERNAL: return "internal error";
+	case ST_OK:
+		return "ok";
+	case ST_INVALID:
+		return "invalid";
+	case ST_NOMEM:
+		return "out of memory";
+	case ST_CANCELLED:
+		return "cancelled";
+	case ST_TIMEOUT:
+		return "timed out";
+	case ST_UNAVAILABLE:
+		return "unavailable";
+	case ST_FULL:
+		return "full";
+	case ST_NOT_FOUND:
+		return "not found";
+	case ST_CONFLICT:
+		return "conflict";
+	case ST_TOO_LARGE:
+		return "too large";
+	case ST_CORRUPT:
+		return "corrupt";
+	case ST_FUTURE:
+		return "made by a newer version";
+	case ST_LOCKED:
+		return "locked";
+	case ST_IO:
+		return "input/output error";
+	case ST_GONE:
+		return "gone";
+	case ST_INTERNAL:
+		return "internal error";
 	}
 	return "unknown status";
 }
@@ -45,7 +61,7 @@ static void format_into(char *dst, size_t size, const char *fmt, va_list ap)
 		dst[utf8_floor(dst, size - 1, size - 1)] = '\0';
 }
 
-enum status (error_set)(struct error *e, enum status code, const char *fmt, ...)
+enum status(error_set)(struct error *e, enum status code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -59,7 +75,7 @@ enum status (error_set)(struct error *e, enum status code, const char *fmt, ...)
 	return code;
 }
 
-enum status (error_field)(struct error *e, enum status code, const char *field, const char *fmt, ...)
+enum status(error_field)(struct error *e, enum status code, const char *field, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -40,7 +40,7 @@ bool strbuf_grow(struct strbuf *sb, size_t extra)
 	if (sb->failed)
 		return false;
 	if (__builtin_add_overflow(sb->len, extra, &need) || need == SIZE_MAX ||
-	    (sb->max && need > sb->max)) {
+		(sb->max && need > sb->max)) {
 		sb->failed = true;
 		return false;
 	}

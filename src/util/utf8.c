@@ -70,13 +70,17 @@ uint32_t utf8_decode(const char *p, size_t n, size_t *ret_len)
 
 	*ret_len = len ? len : 1;
 	switch (len) {
-	case 1: return u[0];
-	case 2: return (u[0] & 0x1FU) << 6 | (u[1] & 0x3FU);
-	case 3: return (u[0] & 0x0FU) << 12 | (u[1] & 0x3FU) << 6 | (u[2] & 0x3FU);
+	case 1:
+		return u[0];
+	case 2:
+		return (u[0] & 0x1FU) << 6 | (u[1] & 0x3FU);
+	case 3:
+		return (u[0] & 0x0FU) << 12 | (u[1] & 0x3FU) << 6 | (u[2] & 0x3FU);
 	case 4:
 		return (u[0] & 0x07U) << 18 | (u[1] & 0x3FU) << 12 | (u[2] & 0x3FU) << 6 |
-		       (u[3] & 0x3FU);
-	default: return 0xFFFD;
+			(u[3] & 0x3FU);
+	default:
+		return 0xFFFD;
 	}
 }
 

@@ -637,14 +637,14 @@ def test_daemon_sd_notify(rcpd, tmp_path, abstract):
 
 
 def test_daemon_few_descriptors_lower_the_connection_limit(rcpd):
-	"""With room for 128 files, 150 clients neither kill nor starve it for ever."""
+	"""With room for 128 files, 40 clients neither kill nor starve it for ever."""
 	server = rcpd(env=settings(idle_timeout=2), expect_errors=True,
 		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)))
 	assert any(l["level"] == "warning" and "max_connections" in json.dumps(l)
 			for l in server.log_lines())
 	clients = []
 	try:
-		for _ in range(150):
+		for _ in range(40):
 			try:
 				clients.append(Conn(server.port, 0.5))
 			except OSError:

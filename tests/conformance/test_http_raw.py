@@ -839,6 +839,43 @@ def test_HTTP05_ambiguous_framing_gets_one_answer_and_the_end(port, data):
 	assert b'"nonce"' not in text
 
 
+BODY = json.dumps(PING).encode()
+LENGTH = b"Content-Length: %d" % len(BODY)
+
+
+@pytest.mark.parametrize("data", [
+	HEAD + b"Content-Length : %d\r\n\r\n" % len(BODY) + BODY,
+	HEAD + LENGTH + b"\r\nTransfer-Encoding : chunked\r\n\r\n" + BODY,
+	HEAD + LENGTH + b"\r\n Transfer-Encoding: chunked\r\n\r\n" + BODY,
+	HEAD + b"Transfer-Encoding:\x0bchunked\r\n\r\n" + chunked(BODY, 9),
+	HEAD + b"Transfer-Encoding: chunked, chunked\r\n\r\n" + chunked(BODY, 9),
+	HEAD + b"Transfer-Encoding: \r\n" + LENGTH + b"\r\n\r\n" + BODY,
+	HEAD.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n" + chunked(BODY, 9),
+	HEAD + LENGTH + b"\r\n" + LENGTH + b"\r\n\r\n" + BODY,
+	HEAD + b"Content-Len\0gth: 5\r\n" + LENGTH + b"\r\n\r\n" + BODY,
+	HEAD + b"no colon\r\n" + LENGTH + b"\r\n\r\n" + BODY,
+	HEAD + b"Transfer-Encoding: chunked\r\n\r\n0x%x\r\n" % len(BODY) + BODY + b"\r\n0\r\n\r\n",
+	HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(BODY) + BODY + b"XX0\r\n\r\n",
+], ids=["space before colon", "te, space before colon", "line begins with a space", "vertical tab",
+	"chunked twice", "empty te", "te in HTTP/1.0", "the same length twice", "NUL in a name",
+	"no colon", "chunk size 0x", "no end of chunk"])
+def test_HTTP05_headers_that_another_server_reads_differently(port, data):
+	with Conn(port) as c:
+		c.send(data + SMUGGLED)
+		text = c.rest(5 * SCALE)
+	assert text.count(b"HTTP/1.1 ") == 1 and text.split(b" ", 2)[1] == b"400", text
+	assert b'"nonce"' not in text
+
+
+@pytest.mark.parametrize("path", [b"/rcp/ping\0evil", b"/rcp/ping\x01", b"/rcp/p\xc3\xafng",
+	b"/rcp/ping x"])
+def test_HTTP06_raw_bytes_in_the_path(port, path):
+	with Conn(port) as c:
+		c.send(HEAD.replace(b"/rcp/ping", path) + LENGTH + b"\r\n\r\n" + BODY)
+		r = c.response()
+	assert r.status == 400 and b'"nonce"' not in r.body
+
+
 @pytest.mark.parametrize("hosts", [[], ["localhost", "localhost"], ["localhost", "evil.example"]])
 def test_HTTP05_no_host_or_two(port, hosts):
 	data = b"POST /rcp/ping HTTP/1.1\r\n" + b"".join(b"Host: %s\r\n" % h.encode()

@@ -588,8 +588,13 @@ class Relay:
 				s.shutdown(socket.SHUT_RDWR)
 
 	def sent_at(self, text):
-		"""When a piece that holds text came from the daemon."""
-		return next(at for at, data in self.down if text in data)
+		"""When the last byte of text came from the daemon."""
+		seen = b""
+		for at, data in list(self.down):
+			seen += data
+			if text in seen:
+				return at
+		raise AssertionError("%r never came from the daemon" % text[:200])
 
 	def __enter__(self):
 		return self

@@ -118,8 +118,8 @@ static enum status check_terms(const struct lexical_term *terms, size_t n, struc
 	for (size_t i = 0; i < n; i++) {
 		if (terms[i].term.len == 0 || terms[i].term.len > LEXICAL_MAX_TERM)
 			return error_set(e, ST_INVALID, "a term has 1 to %d bytes", LEXICAL_MAX_TERM);
-		if (terms[i].tf == 0)
-			return error_set(e, ST_INVALID, "a term occurs at least once");
+		if (terms[i].tf == 0 || terms[i].tf > INT32_MAX)
+			return error_set(e, ST_INVALID, "a term occurs 1 to %d times", INT32_MAX);
 	}
 	return ST_OK;
 }
@@ -129,8 +129,8 @@ enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, s
 	enum status st = check_terms(chunk->terms, chunk->term_count, e);
 	struct lex_part *head;
 
-	if (!st && chunk->doc_id.len > UINT16_MAX)
-		st = error_set(e, ST_TOO_LARGE, "a document id is too long");
+	if (!st && (chunk->doc_id.len > UINT16_MAX || chunk->length > INT32_MAX))
+		st = error_set(e, ST_TOO_LARGE, "a document id or a chunk is too long");
 	if (st)
 		return st;
 	pthread_mutex_lock(&lx->lock);
@@ -195,10 +195,8 @@ static void freeze_head(struct lexical *lx, uint64_t commit)
 
 	if (!head)
 		return;
-	lx->parts[lx->count - 1]->frozen = true;
 	lx->parts[lx->count - 1]->commit = commit;
 	lx->parts[lx->count++] = head;
-	lx->frozen++;
 	lx->unsealed = 0;
 	lx->freeze = false;
 }

@@ -33,7 +33,6 @@ struct lex_part {
 	struct lex_base *base; /* own; NULL: none is dead. Segments only */
 	struct lex_tombs tombs;
 	uint64_t commit; /* with the parts before it, all adds up to it; set when frozen */
-	bool frozen;     /* the writer's: a head that takes no more chunks */
 	bool busy;       /* the maintainer's: being merged */
 };
 

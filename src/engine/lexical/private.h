@@ -50,7 +50,6 @@ struct lexical {
 	uint64_t unsealed; /* adds and deletes since the last freeze */
 	bool pending;      /* changes that are not published */
 	bool freeze;       /* wanted at the next publish */
-	size_t frozen;     /* heads waiting to be sealed */
 
 	struct lexical_view *_Atomic current;
 	_Atomic unsigned getting;

@@ -99,7 +99,7 @@ static void send_chunks(struct wire *w, const char *p, size_t len, size_t piece)
 		size_t n = len - at < piece ? len - at : piece;
 		char size[32];
 
-		snprintf(size, sizeof(size), "%zx;ext=1\r\n", n);
+		snprintf(size, sizeof(size), "%zx\r\n", n);
 		if (!wire_try_send(w, size, strlen(size)) || !wire_try_send(w, p + at, n) ||
 			!wire_try_send(w, "\r\n", 2))
 			return;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,10 +82,27 @@ static void expect_raw(const char *request, int status, const char *text)
 		fail_msg("%d for: %.60s", a.status, request);
 	assert_json(&a, status);
 	assert_has(&a, text);
-	if (status == 400) {
-		assert_string_equal(answer_header(&a, "Connection"), "close");
-		assert_true(a.closed);
+	answer_release(&a);
+}
+
+/*
+ * 400, then the end, and nothing else: no second answer. Newer versions of
+ * libmicrohttpd refuse much of this before we see it, in HTML of their own.
+ */
+static void expect_bad(const char *request)
+{
+	struct answer a = raw_once(request);
+
+	if (a.status != 400)
+		fail_msg("%d for: %.60s", a.status, request);
+	if (answer_header(&a, "Content-Type")) {
+		assert_json(&a, 400);
+		assert_has(&a, "-32600");
+	} else {
+		assert_true(strncmp(MHD_get_version(), "0.", 2) != 0);
 	}
+	assert_string_equal(answer_header(&a, "Connection"), "close");
+	assert_true(a.closed);
 	answer_release(&a);
 }
 
@@ -118,7 +136,7 @@ static void two_framings_close_the_connection(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		expect_raw(bad[i], 400, "-32600");
+		expect_bad(bad[i]);
 }
 
 /* REQ: HTTP-06, D11 */
@@ -136,7 +154,7 @@ static void odd_targets_are_refused(void **state)
 			"POST %s HTTP/1.1\r\nHost: localhost\r\n" JSON
 			"Content-Length: %zu\r\n\r\n" PING,
 			bad[i], strlen(PING));
-		expect_raw(sb.data, 400, "-32600");
+		expect_bad(sb.data);
 		strbuf_release(&sb);
 	}
 }

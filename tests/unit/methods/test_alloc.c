@@ -22,8 +22,10 @@ static int setup(void **state)
 {
 	struct engine_options opt = { .dir = dir, .readers = 1 };
 	struct strbuf caps = STRBUF_INIT;
-	struct rpc_config cfg = { .methods_arg = &methods, .server_name = "t",
-		.server_version = "1", .conformance = "L0",
+	struct rpc_config cfg = { .methods_arg = &methods,
+		.server_name = "t",
+		.server_version = "1",
+		.conformance = "L0",
 		.limits = { 64, 1000, 100000, 10, 10, 60, 20000 } };
 	struct error e;
 
@@ -79,22 +81,27 @@ static json_t *run(const char *text, long fail_after, bool *ret_failed)
 static size_t hits(void)
 {
 	bool failed;
-	json_t *v = run("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"retrieve\",\"params\":"
-			"{\"query\":\"fox\"}}", -1, &failed);
+	json_t *v =
+		run("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"retrieve\",\"params\":"
+		    "{\"query\":\"fox\"}}",
+			-1, &failed);
 	size_t n = json_array_size(json_object_get(json_object_get(v, "result"), "hits"));
 
 	json_decref(v);
 	return n;
 }
 
-#define ADD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"index/add\",\"params\":{\"documents\":[" \
-	    "{\"id\":\"a%#\",\"text\":\"red fox\",\"meta\":{\"title\":\"t\",\"d\":\"2024-01-01\"}}," \
-	    "{\"content\":[\"grey fox\",{\"type\":\"text\",\"text\":\"x\"}]}]," \
-	    "\"_meta\":{\"idempotencyKey\":\"k\"}}}"
-#define RETRIEVE "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"retrieve\",\"params\":" \
-		 "{\"query\":[\"fox\",\"red\"],\"recency\":{\"field\":\"d\",\"halfLifeDays\":1}}}"
-#define DELETE "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"index/delete\",\"params\":" \
-	       "{\"ids\":[\"a%#\",\"b\"]}}"
+#define ADD                                                                                        \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"index/add\",\"params\":{\"documents\":["       \
+	"{\"id\":\"a%#\",\"text\":\"red fox\",\"meta\":{\"title\":\"t\",\"d\":\"2024-01-01\"}},"   \
+	"{\"content\":[\"grey fox\",{\"type\":\"text\",\"text\":\"x\"}]}],"                        \
+	"\"_meta\":{\"idempotencyKey\":\"k\"}}}"
+#define RETRIEVE                                                                                   \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"retrieve\",\"params\":"                        \
+	"{\"query\":[\"fox\",\"red\"],\"recency\":{\"field\":\"d\",\"halfLifeDays\":1}}}"
+#define DELETE                                                                                     \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"index/delete\",\"params\":"                    \
+	"{\"ids\":[\"a%#\",\"b\"]}}"
 
 static void walk(const char *text, size_t hits_before)
 {

@@ -58,7 +58,8 @@ static enum status run(const struct retrieve_request *req, struct seen *seen,
 
 static void add(const char *id, const char *text, const char *meta)
 {
-	struct engine_document d = { .id = bytes_of(id), .text = bytes_of(text),
+	struct engine_document d = { .id = bytes_of(id),
+		.text = bytes_of(text),
 		.meta = bytes_of(meta) };
 	struct engine_once once = { .key = BYTES_NONE };
 	struct engine_stop never = { stop, &(struct seen){ .stop_at = 0 } };
@@ -91,7 +92,8 @@ static int teardown(void **state)
 	engine_close(engine);
 	arena_release(&arena);
 	for (int i = 0; i < 4; i++) {
-		static const char *const files[] = { "rcpd.db", "rcpd.db-wal", "rcpd.db-shm", "lock" };
+		static const char *const files[] = { "rcpd.db", "rcpd.db-wal", "rcpd.db-shm",
+			"lock" };
 
 		snprintf(cmd, sizeof(cmd), "%s/%s", dir, files[i]);
 		unlink(cmd);
@@ -101,7 +103,9 @@ static int teardown(void **state)
 
 static void test_stages_and_ties(void **state)
 {
-	struct retrieve_request req = { .query = bytes_of("red fox"), .k = 2, .candidate_k = 100,
+	struct retrieve_request req = { .query = bytes_of("red fox"),
+		.k = 2,
+		.candidate_k = 100,
 		.want_text = true };
 	struct seen seen = { .stop_at = 0 };
 	struct retrieve_result res;
@@ -119,8 +123,12 @@ static void test_stages_and_ties(void **state)
 
 static void test_R6_recency_and_min_score(void **state)
 {
-	struct retrieve_request req = { .query = bytes_of("red fox"), .k = 10, .candidate_k = 100,
-		.recency_field = bytes_of("d"), .half_life_days = 1, .now_ms = 86400000 };
+	struct retrieve_request req = { .query = bytes_of("red fox"),
+		.k = 10,
+		.candidate_k = 100,
+		.recency_field = bytes_of("d"),
+		.half_life_days = 1,
+		.now_ms = 86400000 };
 	struct seen seen = { .stop_at = 0 };
 	struct retrieve_result res;
 	struct error e;
@@ -145,7 +153,8 @@ static void test_D33_nothing_to_look_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
-		struct retrieve_request req = { .query = bytes_of(empty[i]), .k = 5,
+		struct retrieve_request req = { .query = bytes_of(empty[i]),
+			.k = 5,
 			.candidate_k = 5 };
 		struct seen seen = { .stop_at = 0 };
 		struct retrieve_result res;
@@ -181,7 +190,9 @@ static void test_L6_stop_at_every_stage(void **state)
 {
 	(void)state;
 	for (int at = 1; at <= 3; at++) {
-		struct retrieve_request req = { .query = bytes_of("fox"), .k = 1, .candidate_k = 1 };
+		struct retrieve_request req = { .query = bytes_of("fox"),
+			.k = 1,
+			.candidate_k = 1 };
 		struct seen seen = { .stop_at = at };
 		struct retrieve_result res;
 		struct error e;
@@ -197,8 +208,10 @@ static void test_allocation_failures(void **state)
 
 	(void)state;
 	for (long n = 0; n < 200 && !passed; n++) {
-		struct retrieve_request req = { .query = bytes_of("red fox"), .k = 3,
-			.candidate_k = 3, .want_text = true };
+		struct retrieve_request req = { .query = bytes_of("red fox"),
+			.k = 3,
+			.candidate_k = 3,
+			.want_text = true };
 		struct seen seen = { .stop_at = 0 };
 		struct retrieve_result res;
 		struct error e;

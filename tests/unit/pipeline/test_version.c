@@ -25,8 +25,8 @@ static void test_malformed(void **state)
 {
 	static const char *const bad[] = { "", "x", "0123456789abcdef", "0123456789abcdef-",
 		"0123456789abcdeF-1", "0123456789abcdef-1x", "0123456789abcdef--1",
-		"0123456789abcdef-01", "0123456789abcdef-18446744073709551616",
-		"0123456789abcde-1", "0123456789abcdef_1" };
+		"0123456789abcdef-01", "0123456789abcdef-18446744073709551616", "0123456789abcde-1",
+		"0123456789abcdef_1" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -13,7 +13,9 @@ struct echo_params {
 };
 
 static const struct rpc_param echo_table[] = {
-	{ .name = "text", .type = RPC_P_TEXT, .flags = RPC_P_REQUIRED,
+	{ .name = "text",
+		.type = RPC_P_TEXT,
+		.flags = RPC_P_REQUIRED,
 		.offset = offsetof(struct echo_params, text) },
 };
 
@@ -70,18 +72,29 @@ static enum rpc_code run_nan(struct rpc_call *call, const void *params, struct j
 }
 
 static const struct rpc_method table[] = {
-	{ .name = "initialize", .run = rpc_initialize, .params = rpc_initialize_table,
+	{ .name = "initialize",
+		.run = rpc_initialize,
+		.params = rpc_initialize_table,
 		.param_count = RPC_INITIALIZE_PARAMS,
 		.params_size = sizeof(struct rpc_initialize_params),
 		.flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
 	{ .name = "info", .run = rpc_info, .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
-	{ .name = "ping", .run = rpc_ping, .params = rpc_ping_table,
-		.param_count = RPC_PING_PARAMS, .params_size = sizeof(struct rpc_ping_params),
+	{ .name = "ping",
+		.run = rpc_ping,
+		.params = rpc_ping_table,
+		.param_count = RPC_PING_PARAMS,
+		.params_size = sizeof(struct rpc_ping_params),
 		.flags = RPC_M_OPEN | RPC_M_INLINE },
-	{ .name = "shutdown", .run = rpc_shutdown,
+	{ .name = "shutdown",
+		.run = rpc_shutdown,
 		.flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
-	{ .name = "echo", .capability = "echo", .run = run_echo, .params = echo_table,
-		.param_count = 1, .params_size = sizeof(struct echo_params), .right = RPC_READ },
+	{ .name = "echo",
+		.capability = "echo",
+		.run = run_echo,
+		.params = echo_table,
+		.param_count = 1,
+		.params_size = sizeof(struct echo_params),
+		.right = RPC_READ },
 	{ .name = "write", .run = run_write, .right = RPC_WRITE },
 	{ .name = "wait", .run = run_wait, .flags = RPC_M_STREAMS, .right = RPC_READ },
 	{ .name = "nothing", .run = run_nothing, .right = RPC_READ },
@@ -100,8 +113,13 @@ struct rpc *fixture_rpc(enum rpc_session_mode mode)
 		.server_version = "1",
 		.conformance = "L0",
 		.sessions = mode,
-		.limits = { .max_depth = 16, .max_keys = 100, .max_string = 2000, .max_batch = 5,
-			.max_sessions = 10, .session_ttl_s = 60, .deadline_ms = 20000 },
+		.limits = { .max_depth = 16,
+			.max_keys = 100,
+			.max_string = 2000,
+			.max_batch = 5,
+			.max_sessions = 10,
+			.session_ttl_s = 60,
+			.deadline_ms = 20000 },
 	};
 	struct rpc *rpc = NULL;
 	struct error e;

@@ -46,9 +46,11 @@ static void test_single(void **state)
 
 	(void)state;
 	try_all("{\"jsonrpc\":\"2.0\",\"id\":\"a long id that needs room\",\"method\":\"echo\","
-		"\"params\":{\"text\":[\"one\",\"two\"]}}", &path);
+		"\"params\":{\"text\":[\"one\",\"two\"]}}",
+		&path);
 	try_all("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
-		"\"params\":{\"protocolVersion\":1}}", NULL);
+		"\"params\":{\"protocolVersion\":1}}",
+		NULL);
 	try_all("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\"}", NULL);
 	try_all("{", NULL);
 }
@@ -57,7 +59,8 @@ static void test_batch(void **state)
 {
 	(void)state;
 	try_all("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"text\":\"x\"}},"
-		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"write\"},5]", NULL);
+		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"write\"},5]",
+		NULL);
 }
 
 int main(void)

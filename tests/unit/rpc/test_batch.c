@@ -88,7 +88,8 @@ static void test_cap(void **state)
 static void test_D9_through_a_method_path(void **state)
 {
 	static const struct fixture_call path = { .path = "ping" };
-	json_t *v = run("[" PING("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"write\"}]", &path);
+	json_t *v =
+		run("[" PING("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"write\"}]", &path);
 
 	(void)state;
 	assert_int_equal(code_at(v, 0), 0);
@@ -105,7 +106,8 @@ static void test_order_with_initialize(void **state)
 		"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"write\"},"
 		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\","
 		"\"params\":{\"protocolVersion\":1}},"
-		"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"write\"}]", &stdio);
+		"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"write\"}]",
+		&stdio);
 	json_t *v = json_loads(text, 0, NULL);
 
 	(void)state;
@@ -126,8 +128,9 @@ static void *run_job(void *job)
 /* A member that has not even begun can be cancelled. */
 static void test_cancel_of_a_later_member(void **state)
 {
-	const char *text = "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"wait\"},"
-			   "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"wait\"}]";
+	const char *text =
+		"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"wait\"},"
+		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"wait\"}]";
 	static const struct fixture_call me = { .identity = "token:a", .authenticated = true };
 	struct rpc_job *job = fixture_job(rpc, text, strlen(text), &me);
 	uint64_t began = clock_mono_ms();
@@ -139,10 +142,12 @@ static void test_cancel_of_a_later_member(void **state)
 	assert_false(rpc_job_streams(job));
 	assert_int_equal(pthread_create(&thread, NULL, run_job, job), 0);
 	for (int id = 2; id >= 1; id--)
-		fixture_run(rpc, id == 2 ? "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\","
-					   "\"params\":{\"id\":2}}" :
-					   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\","
-					   "\"params\":{\"id\":1}}", &me);
+		fixture_run(rpc,
+			id == 2 ? "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\","
+				  "\"params\":{\"id\":2}}"
+				: "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\","
+				  "\"params\":{\"id\":1}}",
+			&me);
 	pthread_join(thread, NULL);
 	assert_true(clock_mono_ms() - began < 1500);
 	v = json_loads(rpc_job_reply(job)->body.data, 0, NULL);

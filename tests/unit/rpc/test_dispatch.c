@@ -12,7 +12,7 @@
 #include "util/clock.h"
 #include "util/gauge.h"
 
-#define REQ(method, params) \
+#define REQ(method, params)                                                                        \
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":" params "}"
 #define INIT REQ("initialize", "{\"protocolVersion\":1}")
 
@@ -60,7 +60,8 @@ static void test_D20_order_of_checks(void **state)
 	has(fixture_run(rpc, REQ("write", "[]"), &reader), "-32012");
 	has(fixture_run(rpc, REQ("write", "[]"), NULL), "-32602");
 	has(fixture_run(rpc, REQ("echo", "{}"), NULL), "\"field\":\"text\"");
-	has(fixture_run(rpc, REQ("echo", "{\"text\":\"x\"}"), NULL), "\"result\":{\"text\":\"x\"}}");
+	has(fixture_run(rpc, REQ("echo", "{\"text\":\"x\"}"), NULL),
+		"\"result\":{\"text\":\"x\"}}");
 }
 
 static void test_M3_ids_come_back_as_written(void **state)
@@ -74,7 +75,8 @@ static void test_M3_ids_come_back_as_written(void **state)
 
 		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}",
 			ids[i]);
-		snprintf(want, sizeof(want), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", ids[i]);
+		snprintf(want, sizeof(want), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}",
+			ids[i]);
 		assert_string_equal(fixture_run(rpc, text, NULL), want);
 	}
 }
@@ -104,8 +106,8 @@ static void test_M5_notifications_are_silent(void **state)
 	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
 		char text[200];
 
-		snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":[5]}",
-			silent[i]);
+		snprintf(text, sizeof(text),
+			"{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":[5]}", silent[i]);
 		assert_string_equal(fixture_run(rpc, text, NULL), "");
 		assert_int_equal(fixture_kind(), RPC_REPLY_NONE);
 	}
@@ -172,7 +174,8 @@ static void test_D5_versions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), REQ("initialize", "{\"protocolVersion\":%s}"), good[i]);
+		snprintf(text, sizeof(text), REQ("initialize", "{\"protocolVersion\":%s}"),
+			good[i]);
 		has(fixture_run(rpc, text, NULL), "\"protocolVersion\":1,");
 	}
 	for (size_t i = 0; i < 7; i++) {
@@ -242,8 +245,9 @@ static void test_O1_logs_only_when_asked(void **state)
 	assert_string_equal(fixture_frames(), "");
 	fixture_run(process, REQ("wait", "{\"_meta\":{\"deadlineMs\":5,\"logLevel\":\"info\"}}"),
 		&stdio);
-	has(fixture_frames(), "\"method\":\"notifications/log\",\"params\":{\"level\":\"info\","
-			      "\"message\":\"waiting 1\",\"logger\":\"test\"}}");
+	has(fixture_frames(),
+		"\"method\":\"notifications/log\",\"params\":{\"level\":\"info\","
+		"\"message\":\"waiting 1\",\"logger\":\"test\"}}");
 	fixture_run(process, REQ("wait", "{\"_meta\":{\"deadlineMs\":5,\"logLevel\":\"error\"}}"),
 		&stdio);
 	assert_string_equal(fixture_frames(), "");
@@ -258,9 +262,12 @@ static void test_O1_logs_only_when_asked(void **state)
 static void test_O2_trace_id(void **state)
 {
 	static const struct fixture_call traced = {
-		.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+		.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	};
 	static const char *const bad[] = {
-		"", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+		"",
+		"00",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
 		"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		"00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		"00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
@@ -269,9 +276,11 @@ static void test_O2_trace_id(void **state)
 		"0x-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	};
 	static const struct fixture_call later = {
-		.traceparent = "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more" };
+		.traceparent = "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more"
+	};
 	static const struct fixture_call zero = {
-		.traceparent = "00-00000000000000000000000000000000-b7ad6b7169203331-01" };
+		.traceparent = "00-00000000000000000000000000000000-b7ad6b7169203331-01"
+	};
 
 	(void)state;
 	has(fixture_run(rpc, REQ("ping", "{\"nonce\":1}"), &traced),
@@ -318,7 +327,7 @@ static struct rpc_job *start_wait(const struct fixture_call *how, pthread_t *thr
 	return job;
 }
 
-#define CANCEL(id) \
+#define CANCEL(id)                                                                                 \
 	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancel\",\"params\":{\"id\":" id "}}"
 
 static void test_D17_cancel_by_session(void **state)
@@ -335,8 +344,8 @@ static void test_D17_cancel_by_session(void **state)
 	snprintf(session, sizeof(session), "%s", fixture_session());
 	job = start_wait(&mine, &thread);
 	began = clock_mono_ms();
-	fixture_run(rpc, CANCEL("7"), NULL);     /* no session: nothing happens */
-	fixture_run(rpc, CANCEL("7"), &thief);   /* not its session */
+	fixture_run(rpc, CANCEL("7"), NULL);      /* no session: nothing happens */
+	fixture_run(rpc, CANCEL("7"), &thief);    /* not its session */
 	fixture_run(rpc, CANCEL("\"7\""), &mine); /* not its id */
 	clock_sleep_ms(50);
 	assert_false(rpc_job_answered(job) && clock_mono_ms() - began < 1500);
@@ -426,9 +435,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_O1_logs_only_when_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_O2_trace_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_D17_cancel_by_session, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_D17_cancel_by_proved_identity, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_D17_cancel_by_proved_identity, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_T7_hang_up_cancels, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refusal_when_the_queue_is_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refusal_when_the_queue_is_full, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,18 +32,18 @@ static void test_kinds(void **state)
 		{ "{\"method\":\"m\"}", ENVELOPE_REQUEST, ENVELOPE_INVALID, "0" },
 		{ "{\"jsonrpc\":null,\"method\":\"m\",\"id\":\"x\"}", ENVELOPE_REQUEST,
 			ENVELOPE_INVALID, "RAW" },
-		{ "{\"method\":\"notifications/cancel\"}", ENVELOPE_NOTIFICATION,
-			ENVELOPE_INVALID, NULL },
-		{ "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"id\":1}",
-			ENVELOPE_INVALID, ENVELOPE_INVALID, "RAW" },
+		{ "{\"method\":\"notifications/cancel\"}", ENVELOPE_NOTIFICATION, ENVELOPE_INVALID,
+			NULL },
+		{ "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"id\":1}", ENVELOPE_INVALID,
+			ENVELOPE_INVALID, "RAW" },
 		{ "{\"jsonrpc\":\"1.0\",\"method\":\"m\",\"id\":1}", ENVELOPE_INVALID,
 			ENVELOPE_INVALID, "RAW" },
-		{ "{\"jsonrpc\":2.0,\"method\":\"m\",\"id\":1}", ENVELOPE_INVALID,
-			ENVELOPE_INVALID, "RAW" },
+		{ "{\"jsonrpc\":2.0,\"method\":\"m\",\"id\":1}", ENVELOPE_INVALID, ENVELOPE_INVALID,
+			"RAW" },
 		{ "{\"jsonrpc\":\"2.0\"}", ENVELOPE_INVALID, ENVELOPE_INVALID, NULL },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1}", ENVELOPE_INVALID, ENVELOPE_INVALID, "RAW" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", ENVELOPE_INVALID,
-			ENVELOPE_INVALID, "RAW" },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", ENVELOPE_INVALID, ENVELOPE_INVALID,
+			"RAW" },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"m\"}", ENVELOPE_INVALID,
 			ENVELOPE_INVALID, NULL },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"m\"}", ENVELOPE_INVALID,
@@ -61,7 +61,8 @@ static void test_kinds(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct envelope http = read_one(cases[i].text, true);
 
-		if (http.kind != cases[i].http || read_one(cases[i].text, false).kind != cases[i].stdio)
+		if (http.kind != cases[i].http ||
+			read_one(cases[i].text, false).kind != cases[i].stdio)
 			fail_msg("wrong kind: %s", cases[i].text);
 		if (!bytes_eq(http.id, bytes_of(cases[i].id)))
 			fail_msg("wrong id: %s", cases[i].text);

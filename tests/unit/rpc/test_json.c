@@ -45,7 +45,8 @@ static void test_ids_are_kept_as_written(void **state)
 
 static void test_ids_of_a_batch(void **state)
 {
-	const char *text = "[{\"id\":1},5,{\"a\":[1,{\"id\":8}]},{\"b\":{\"id\":9},\"id\":\"x,]\"}]";
+	const char *text =
+		"[{\"id\":1},5,{\"a\":[1,{\"id\":8}]},{\"b\":{\"id\":9},\"id\":\"x,]\"}]";
 	struct bytes ids[4] = { { 0 } };
 
 	(void)state;

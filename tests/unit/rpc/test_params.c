@@ -26,26 +26,47 @@ struct all {
 
 static const char *const colours[] = { "red", "green", NULL };
 static const struct rpc_param inner_table[] = {
-	{ .name = "top", .type = RPC_P_INT, .min = 1, .max = 10, .offset = offsetof(struct inner, top) },
-	{ .name = "name", .type = RPC_P_STRING, .flags = RPC_P_REQUIRED | RPC_P_NONEMPTY, .max = 3,
+	{ .name = "top",
+		.type = RPC_P_INT,
+		.min = 1,
+		.max = 10,
+		.offset = offsetof(struct inner, top) },
+	{ .name = "name",
+		.type = RPC_P_STRING,
+		.flags = RPC_P_REQUIRED | RPC_P_NONEMPTY,
+		.max = 3,
 		.offset = offsetof(struct inner, name) },
 };
 static const struct rpc_param table[] = {
-	{ .name = "i", .type = RPC_P_INT, .min = -SAFE, .max = SAFE, .offset = offsetof(struct all, i) },
+	{ .name = "i",
+		.type = RPC_P_INT,
+		.min = -SAFE,
+		.max = SAFE,
+		.offset = offsetof(struct all, i) },
 	{ .name = "r", .type = RPC_P_REAL, .min = 0, .max = 1, .offset = offsetof(struct all, r) },
 	{ .name = "b", .type = RPC_P_BOOL, .offset = offsetof(struct all, b) },
 	{ .name = "s", .type = RPC_P_STRING, .offset = offsetof(struct all, s) },
 	{ .name = "e", .type = RPC_P_ENUM, .choices = colours, .offset = offsetof(struct all, e) },
 	{ .name = "text", .type = RPC_P_TEXT, .offset = offsetof(struct all, text) },
-	{ .name = "object", .type = RPC_P_OBJECT, .sub = inner_table, .sub_count = 2,
+	{ .name = "object",
+		.type = RPC_P_OBJECT,
+		.sub = inner_table,
+		.sub_count = 2,
 		.offset = offsetof(struct all, object) },
-	{ .name = "maybe", .type = RPC_P_FALSE_OR_OBJECT, .sub = inner_table, .sub_count = 2,
+	{ .name = "maybe",
+		.type = RPC_P_FALSE_OR_OBJECT,
+		.sub = inner_table,
+		.sub_count = 2,
 		.offset = offsetof(struct all, maybe) },
 	{ .name = "json", .type = RPC_P_JSON, .offset = offsetof(struct all, json) },
 	{ .name = "jobject", .type = RPC_P_JSON_OBJECT, .offset = offsetof(struct all, jobject) },
 	{ .name = "jarray", .type = RPC_P_JSON_ARRAY, .offset = offsetof(struct all, jarray) },
 	{ .name = "scalar", .type = RPC_P_SCALAR, .offset = offsetof(struct all, scalar) },
-	{ .name = "strings", .type = RPC_P_STRINGS, .flags = RPC_P_NONEMPTY, .min = 1, .max = 3,
+	{ .name = "strings",
+		.type = RPC_P_STRINGS,
+		.flags = RPC_P_NONEMPTY,
+		.min = 1,
+		.max = 3,
 		.offset = offsetof(struct all, strings) },
 };
 
@@ -166,7 +187,8 @@ static void test_content(void **state)
 	bad("{\"text\":{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"x\",\"uri\":\"y\"}}",
 		"text");
 	bad("{\"text\":{\"type\":\"image\",\"mimeType\":\"image/png\",\"uri\":5}}", "text.uri");
-	option("{\"text\":{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"x\"}}", "image");
+	option("{\"text\":{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"x\"}}",
+		"image");
 	option("{\"text\":{\"type\":\"blob\",\"mimeType\":\"a/b\",\"uri\":\"file:///x\"}}", "blob");
 }
 

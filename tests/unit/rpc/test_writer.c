@@ -27,8 +27,9 @@ static void test_shapes(void **state)
 	jw_kv_int(&w, "min", INT64_MIN);
 	jw_end(&w);
 	assert_true(json_writer_ok(&w));
-	assert_string_equal(sb.data, "{\"a\":-5,\"b\":true,\"c\":[null,\"x\",{}],\"none\":null,"
-				     "\"min\":-9223372036854775808}");
+	assert_string_equal(sb.data,
+		"{\"a\":-5,\"b\":true,\"c\":[null,\"x\",{}],\"none\":null,"
+		"\"min\":-9223372036854775808}");
 	strbuf_release(&sb);
 }
 

@@ -34,7 +34,8 @@ static void test_sha256(void **state)
 	(void)state;
 	assert_int_equal(crypto_sha256("abc", 3, digest), ST_OK);
 	crypto_hex(digest, sizeof(digest), hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	assert_true(crypto_equal("abc", "abc", 3));
 	assert_false(crypto_equal("abc", "abd", 3));
 }

@@ -17,7 +17,10 @@ static void test_append_forms(void **state)
 	strbuf_addu(&sb, UINT64_MAX);
 	strbuf_addu(&sb, 0);
 	assert_int_equal(sb.len, 3 + 3 + 20 + 1);
-	assert_memory_equal(sb.data, "ab\0007-x18446744073709551615" "0", sb.len + 1);
+	assert_memory_equal(sb.data,
+		"ab\0007-x18446744073709551615"
+		"0",
+		sb.len + 1);
 	strbuf_release(&sb);
 	assert_null(sb.data);
 }
