@@ -46,8 +46,9 @@ static enum MHD_Result call_dispatch(struct exchange *ex, bool parsed)
 	return stream ? sse_start(ex) : exchange_wait(ex);
 }
 
-static bool parse_stale(const struct pool_task *task)
+static bool parse_stale(const struct pool_task *task, uint64_t now_ns)
 {
+	(void)now_ns;
 	return atomic_load(&((const struct parse_task *)task)->ex->gone);
 }
 

@@ -11,6 +11,7 @@
 #include "pipeline/retrieve.h"
 #include "util/clock.h"
 #include "util/date.h"
+#include "util/utf8.h"
 
 #define SAFE_INT 9007199254740991.0
 #define MAX_QUERY_BYTES 65536 /* of text that is looked at; more is no question */
@@ -125,7 +126,8 @@ static enum rpc_code check_value(struct rpc_call *call, struct methods_retrieve_
 
 	if (!value.data || bytes_eq(value, bytes_of(offered)))
 		return RPC_OK;
-	snprintf(option, sizeof(option), "%.63s", value.data);
+	snprintf(option, sizeof(option), "%.*s",
+		(int)utf8_floor(value.data, value.len, sizeof(option) - 1), value.data);
 	return refuse(call, p, option, text);
 }
 

@@ -46,9 +46,14 @@ static bool was_cancelled(const struct rpc_call *call)
 		atomic_load_explicit(&call->job->rpc->stopping, memory_order_relaxed);
 }
 
+bool call_stopped_at(const struct rpc_call *call, uint64_t now_ns)
+{
+	return was_cancelled(call) || now_ns >= call->deadline_ns;
+}
+
 bool rpc_call_should_stop(const struct rpc_call *call)
 {
-	return was_cancelled(call) || clock_mono_ns() >= call->deadline_ns;
+	return call_stopped_at(call, clock_mono_ns());
 }
 
 enum rpc_code rpc_call_stopped(struct rpc_call *call)

@@ -125,16 +125,16 @@ static void read_traceparent(const char *header, char out[TRACE_ID_LEN + 1])
 	out[TRACE_ID_LEN] = '\0';
 }
 
-static bool job_is_stale(const struct pool_task *task)
+static bool job_is_stale(const struct pool_task *task, uint64_t now_ns)
 {
 	const struct rpc_job *job =
 		(const struct rpc_job *)((const char *)task - offsetof(struct rpc_job, task));
 
 	if (atomic_load_explicit(&job->cancelled, memory_order_relaxed) ||
 		atomic_load_explicit(&job->rpc->stopping, memory_order_relaxed) ||
-		clock_mono_ns() >= job->deadline_ns)
+		now_ns >= job->deadline_ns)
 		return true;
-	return job->parsed && !job->batch && rpc_call_should_stop(&job->calls[0]);
+	return job->parsed && !job->batch && call_stopped_at(&job->calls[0], now_ns);
 }
 
 static void job_task_run(struct pool_task *task);

@@ -221,6 +221,12 @@ static enum rpc_code other_block(const json_t *block, const char *type, const ch
 		type);
 }
 
+static bool type_is(const json_t *type, const char *name)
+{
+	return json_string_length(type) == strlen(name) &&
+		strcmp(json_string_value(type), name) == 0;
+}
+
 static enum rpc_code read_block(const json_t *v, const char *path, struct bytes *ret,
 	struct rpc_error *err)
 {
@@ -239,10 +245,10 @@ static enum rpc_code read_block(const json_t *v, const char *path, struct bytes 
 	path_member(at, path, "type");
 	if (!json_is_string(type))
 		return rpc_error_field(err, at, "%s must be text, image, audio or blob", at);
-	if (strcmp(json_string_value(type), "text") == 0)
+	if (type_is(type, "text"))
 		return block_text(v, path, ret, err);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcmp(json_string_value(type), others[i]) == 0)
+		if (type_is(type, others[i]))
 			return other_block(v, others[i], path, err);
 	return rpc_error_field(err, at, "%s must be text, image, audio or blob", at);
 }

@@ -86,6 +86,8 @@ struct rpc_job {
 void call_prepare(struct rpc_call *call);
 /* Runs a CALL_READY call to its answer. */
 void call_run(struct rpc_call *call);
+/* Cancelled, or past its deadline at that moment. */
+bool call_stopped_at(const struct rpc_call *call, uint64_t now_ns);
 /* Appends an error answer under the call's id (nothing for notifications). */
 void call_fail(struct rpc_call *call);
 /* Registers a request so that cancels reach it; -1 when out of memory. */

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 #define SWEEP_MS 10
@@ -88,9 +89,10 @@ static void *worker_main(void *arg)
 static struct pool_task *take_stale(struct pool *p)
 {
 	struct pool_task *prev = NULL;
+	uint64_t now_ns = clock_mono_ns();
 
 	for (struct pool_task *t = p->head; t; prev = t, t = t->next)
-		if (t->stale && t->stale(t))
+		if (t->stale && t->stale(t, now_ns))
 			return unlink_after(p, prev);
 	return NULL;
 }

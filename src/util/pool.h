@@ -19,7 +19,8 @@
 struct pool_task {
 	struct pool_task *next; /* the pool's while queued */
 	void (*run)(struct pool_task *task);
-	bool (*stale)(const struct pool_task *task); /* NULL: never */
+	/* NULL: never. now_ns is the monotonic clock; called under the pool's lock. */
+	bool (*stale)(const struct pool_task *task, uint64_t now_ns);
 };
 
 struct pool;

@@ -32,7 +32,7 @@ void lex_lengths_get(const struct lex_lengths *l, const uint32_t *ords, uint32_t
 			out[i] = get16(l->narrow + (size_t)ords[i] * 2);
 	} else if (l->wide) {
 		for (uint32_t i = 0; i < n; i++)
-			out[i] = lex_get32(l->wide + (size_t)ords[i] * 4);
+			out[i] = lex_get32(l->wide + (size_t)ords[i] * 4) & INT32_MAX;
 	} else {
 		for (uint32_t i = 0; i < n; i++)
 			out[i] = l->head[ords[i]];

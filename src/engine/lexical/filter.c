@@ -63,6 +63,30 @@ uint32_t lex_search_count_allowed(const struct lex_search *s, uint32_t from, uin
 	return n < to - from ? (uint32_t)n : to - from;
 }
 
+/* The first ordinal from `ord` on, below `to`, with at least that key; `to` if none.
+ * Keys grow by one or more an ordinal, which bounds where it can be. */
+static uint32_t seek_key(const struct lex_slice *slice, uint32_t ord, uint32_t to, int64_t key)
+{
+	int64_t here = lex_slice_key(slice, ord);
+	uint64_t gap = (uint64_t)key - (uint64_t)here;
+	uint32_t high;
+
+	if (here >= key)
+		return ord;
+	high = gap < to - ord ? ord + (uint32_t)gap : to;
+	if (high < to && lex_slice_key(slice, high) == key)
+		return high;
+	for (ord++; ord < high;) {
+		uint32_t middle = ord + (high - ord) / 2;
+
+		if (lex_slice_key(slice, middle) < key)
+			ord = middle + 1;
+		else
+			high = middle;
+	}
+	return high;
+}
+
 void lex_search_mark_allowed(const struct lex_search *s, uint32_t from, uint32_t to, uint64_t *bits)
 {
 	const struct lexical_filter *f = s->query->filter;
@@ -76,8 +100,7 @@ void lex_search_mark_allowed(const struct lex_search *s, uint32_t from, uint32_t
 			uint64_t bit = i * 64 + (unsigned)__builtin_ctzll(w);
 			int64_t key = (int64_t)((uint64_t)f->base + bit);
 
-			while (ord < to && lex_slice_key(s->slice, ord) < key)
-				ord++;
+			ord = seek_key(s->slice, ord, to, key);
 			if (ord == to)
 				return;
 			if (lex_slice_key(s->slice, ord) == key)

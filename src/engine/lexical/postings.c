@@ -143,7 +143,7 @@ bool lex_layout_block_size(const struct lex_layout *l, uint32_t block, uint32_t 
 {
 	const unsigned char *w = l->widths + (size_t)block * 2;
 
-	if (w[0] > 32 || w[1] > 32)
+	if (w[0] > 32 || w[1] > LEX_TF_BITS)
 		return false;
 	*ret = (uint32_t)(lex_packed_size(w[0]) + lex_packed_size(w[1]));
 	return true;
@@ -180,7 +180,7 @@ bool lex_tail_decode(const unsigned char *p, const unsigned char *end, uint32_t 
 			p = lex_get_varint(p, end, &tf);
 			tf++;
 		}
-		if (!p || gap >> 1 >= limit || (ord += gap >> 1) >= limit)
+		if (!p || gap >> 1 >= limit || (ord += gap >> 1) >= limit || tf >= LEX_MAX_TF)
 			return false;
 		ords[i] = (uint32_t)ord++;
 		tfs[i] = tf + 1;
@@ -194,7 +194,7 @@ static bool decode_single(const unsigned char *p, const unsigned char *end, uint
 	p = lex_get_varint(p, end, ords);
 	if (p)
 		p = lex_get_varint(p, end, tfs);
-	if (!p || ords[0] >= limit)
+	if (!p || ords[0] >= limit || tfs[0] >= LEX_MAX_TF)
 		return false;
 	tfs[0]++;
 	return true;

@@ -27,6 +27,9 @@
 
 /* Ordinals are below 2^31, so that a block's sums cannot run over (pack.h). */
 #define LEX_MAX_CHUNKS (UINT32_C(1) << 31)
+/* tfs are 1 to 2^30, so that they can be taken for signed. */
+#define LEX_TF_BITS 30
+#define LEX_MAX_TF (UINT32_C(1) << LEX_TF_BITS)
 
 /* Builds one list after the other; memory is kept between them. */
 struct lex_encoder {

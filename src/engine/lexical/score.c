@@ -23,6 +23,8 @@ void lex_model_init(struct lex_model *m, double k1, double b, uint64_t chunks, u
 
 double lex_idf(uint64_t chunks, uint64_t df)
 {
+	if (df > chunks) /* only a damaged file can say so */
+		df = chunks;
 	return log(1 + ((double)chunks - (double)df + 0.5) / ((double)df + 0.5));
 }
 
@@ -60,7 +62,7 @@ float lex_bound_score(const struct lex_model *m, const unsigned char pairs[LEX_B
 typedef float floats __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 
-/* Both are below 2^31 (lexical_add). */
+/* Both tfs and lengths are below 2^31. */
 static floats to_floats(const uint32_t *p)
 {
 	ints v;
@@ -72,10 +74,14 @@ static floats to_floats(const uint32_t *p)
 void lex_score_run(const struct lex_model *m, float weight, const uint32_t *tfs,
 	const uint32_t *lengths, uint32_t n, float *out)
 {
-	for (uint32_t i = 0; i < n; i += 4) {
+	uint32_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
 		floats tf = to_floats(tfs + i);
 		floats s = weight * tf / (tf + (m->base + m->per_length * to_floats(lengths + i)));
 
 		memcpy(out + i, &s, sizeof(s));
 	}
+	for (; i < n; i++)
+		out[i] = weight * lex_bound_pair(m, tfs[i], lengths[i]);
 }

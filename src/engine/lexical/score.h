@@ -34,8 +34,7 @@ static inline double lex_score(const struct lex_model *m, double idf, uint32_t t
 /* At least the approximate score of each posting of a block, with weight 1. */
 float lex_bound_score(const struct lex_model *m, const unsigned char pairs[LEX_BOUND_BYTES]);
 float lex_bound_pair(const struct lex_model *m, uint32_t tf, uint32_t length);
-/* out[i] = weight * tf / (tf + base + per_length * length), for n postings; the arrays
- * hold a multiple of four. */
+/* out[i] = weight * tf / (tf + base + per_length * length), for n postings. */
 void lex_score_run(const struct lex_model *m, float weight, const uint32_t *tfs,
 	const uint32_t *lengths, uint32_t n, float *out);
 

@@ -71,6 +71,7 @@ static void search_free(struct lex_search *s)
 	mem_free(s->ats);
 	mem_free(s->order);
 	mem_free(s->sums);
+	mem_free(s->rest);
 	mem_free(s->scores);
 	mem_free(s->pool);
 	mem_free(s->top.best);
@@ -97,9 +98,11 @@ static struct lex_search *search_new(const struct lexical_view *v, const struct 
 	s->in = mem_array(v->count * n, sizeof(*s->in));
 	s->order = mem_array(n, sizeof(*s->order));
 	s->sums = mem_array(n, sizeof(*s->sums));
+	s->rest = mem_array(n, sizeof(*s->rest));
 	s->scores = mem_array(n, sizeof(*s->scores));
 	s->cursors = mem_alloc(n * sizeof(*s->cursors));
-	if (s->terms && s->positions && s->in && s->order && s->sums && s->scores && s->cursors)
+	if (s->terms && s->positions && s->in && s->order && s->sums && s->rest && s->scores &&
+		s->cursors)
 		return s;
 	search_free(s);
 	return NULL;
@@ -113,8 +116,9 @@ static bool make_scratch(struct lex_search *s)
 	top->view = s->view;
 	top->k = s->query->k < s->view->chunks ? s->query->k : (size_t)s->view->chunks;
 	top->cut = -1;
-	/* Each of n sums and a handful of steps before them rounds once; twice that
-	 * between two scores, and some room. */
+	/* Each of n sums and a handful of steps before them rounds once, by half an
+	 * epsilon of a sum of positive numbers; that for each side of a comparison,
+	 * and as much again for comfort. */
 	top->slack = (float)(s->n + 16) * 4 * FLT_EPSILON;
 	s->pool_cap = 2 * top->k + 256;
 	s->lasts = mem_alloc(s->blocks * sizeof(*s->lasts));

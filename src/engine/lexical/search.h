@@ -82,7 +82,8 @@ struct lex_search {
 
 	/* prune.c */
 	uint32_t *order;    /* cursors by their bound in the window, lowest first */
-	float *sums;        /* sums[i]: bounds of order[0] to order[i] */
+	float *sums;        /* sums[i]: bounds of order[0] to order[i] in the window */
+	float *rest;        /* the same of the blocks around one candidate */
 	double *scores;     /* of one chunk, by term */
 	struct lex_maybe *pool;
 	size_t pool_count, pool_cap;

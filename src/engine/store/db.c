@@ -8,6 +8,7 @@
  */
 #include "engine/store/db.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define STEPS_BETWEEN_STOPS 1000
@@ -104,6 +105,15 @@ static enum status set_up(struct db *db, struct error *e)
 	return rc == SQLITE_OK ? db_exec(db, settings, e) : db_fail(db, rc, e);
 }
 
+/* SQLite's memory statistics are behind one mutex of the whole process, which
+ * readers of all connections would meet at each allocation; nobody reads them. */
+static pthread_once_t library_configured = PTHREAD_ONCE_INIT;
+
+static void configure_library(void)
+{
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /* ret must stay where it is: the progress handler points to it. */
 enum status db_open(const char *path, enum db_mode mode, struct db *ret, struct error *e)
 {
@@ -111,6 +121,7 @@ enum status db_open(const char *path, enum db_mode mode, struct db *ret, struct 
 	enum status st;
 	int rc;
 
+	pthread_once(&library_configured, configure_library);
 	flags |= mode == DB_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
 				   : SQLITE_OPEN_READONLY;
 	*ret = (struct db){ .mode = mode };

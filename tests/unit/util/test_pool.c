@@ -22,8 +22,9 @@ static void run(struct pool_task *t)
 	atomic_fetch_add(&w->runs, 1);
 }
 
-static bool stale(const struct pool_task *t)
+static bool stale(const struct pool_task *t, uint64_t now_ns)
 {
+	(void)now_ns;
 	return atomic_load(&((const struct work *)t)->stale);
 }
 
