@@ -143,10 +143,10 @@ static void score(struct run *r, const char *term, size_t len)
 static int take(void *arg, const struct text_term *t)
 {
 	struct run *r = arg;
-	bool part = t->flags & TEXT_TERM_PART;
+	bool part = t->flags & TEXT_TERM_PART, inner = t->flags & TEXT_TERM_INNER;
 
 	if (r->query) {
-		if ((r->opt->keep_stops || !(t->flags & TEXT_TERM_STOP)) &&
+		if (!inner && (r->opt->keep_stops || !(t->flags & TEXT_TERM_STOP)) &&
 			(!part || r->opt->parts & IN_QUERIES))
 			score(r, t->data, t->len);
 		return 0;
@@ -154,7 +154,7 @@ static int take(void *arg, const struct text_term *t)
 	if (part && !(r->opt->parts & IN_DOCUMENTS))
 		return 0;
 	add(&r->ix, t->data, t->len, r->weight);
-	if (!part || r->opt->parts & IN_LENGTH)
+	if (!inner && (!part || r->opt->parts & IN_LENGTH))
 		r->ix.lengths[r->ix.docs] += r->weight;
 	return 0;
 }

@@ -150,6 +150,15 @@ static void unix_remember(struct listener *l)
 	l->ino = sb.st_ino;
 }
 
+static enum status bind_error(const struct listener *l, int why, struct error *e)
+{
+	char *url = listen_url(l, "");
+
+	error_set(e, ST_IO, "cannot listen on %s: %s", url ? url : "the address", strerror(why));
+	mem_free(url);
+	return ST_IO;
+}
+
 enum status listen_open(struct listener *l, struct error *e)
 {
 	bool is_unix = l->addr.ss_family == AF_UNIX;
@@ -168,7 +177,7 @@ enum status listen_open(struct listener *l, struct error *e)
 	if (!is_unix)
 		(void)setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(l->fd, (const struct sockaddr *)&l->addr, l->addr_len) != 0) {
-		st = system_error(e, "bind the listening address");
+		st = bind_error(l, errno, e);
 		listen_close(l);
 		return st;
 	}

@@ -42,6 +42,10 @@ enum text_lang text_lang_detect(struct bytes text);
 enum text_term_flags {
 	TEXT_TERM_PART = 1, /* part of a larger term at the same position (identifier) */
 	TEXT_TERM_STOP = 2, /* a function word of the language: queries drop it */
+	/* A piece of a Thai, Khmer, Lao or Burmese word, which may be a word itself:
+	 * documents index it without counting it in their length, queries drop it. Set
+	 * together with PART; other parts count everywhere (docs/QUALITY.md). */
+	TEXT_TERM_INNER = 4,
 };
 
 struct text_term {

@@ -59,8 +59,8 @@ static enum char_class class_of_symbol(uint32_t cp, int category)
 		return CHAR_DIGIT;
 	if (category != U_OTHER_NUMBER && category != U_OTHER_SYMBOL)
 		return CHAR_OTHER;
-	if (category == U_OTHER_SYMBOL && type == U_DT_NONE)
-		return CHAR_OTHER;
+	if (category == U_OTHER_SYMBOL && (type == U_DT_NONE || type == U_DT_SUPER))
+		return CHAR_OTHER; /* superscripts: the trade mark signs */
 	fold_case_icu(utf8, utf8_encode(cp, utf8), false, &folded);
 	return folded.len ? CHAR_SYMBOL : CHAR_OTHER;
 }
@@ -98,6 +98,8 @@ static enum char_class class_of(uint32_t cp)
 {
 	if (cp >= 0x1F3FB && cp <= 0x1F3FF)
 		return CHAR_EXTEND; /* skin tones */
+	if (cp == 0x640 || cp == 0x2BB || cp == 0x2BC)
+		return CHAR_EXTEND; /* Arabic stretching, apostrophe letters: no word alone */
 	if (u_getIntPropertyValue((UChar32)cp, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT)
 		return has_dictionary(cp) ? CHAR_DICT : CHAR_CJK;
 	switch (u_getIntPropertyValue((UChar32)cp, UCHAR_WORD_BREAK)) {

@@ -175,7 +175,8 @@ static enum status emit_version(struct text_analyzer *a, const struct group *g)
 	struct group number = { &c, 0, g->last - g->first };
 	enum status st;
 
-	if (!start || s->joint != JOINT_DOT)
+	if (!start || s->joint != JOINT_DOT ||
+		chars_at(a->text + s[1].start, s[1].end - s[1].start).class != CHAR_DIGIT)
 		return ST_OK;
 	memcpy(c.segments, s, (g->last - g->first + 1) * sizeof(*s));
 	c.segments[0].start = start;
@@ -191,43 +192,6 @@ static enum joint weakest(const struct group *g)
 		if (g->c->segments[i].joint < found)
 			found = (enum joint)g->c->segments[i].joint;
 	return found;
-}
-
-/* Whether a piece of several segments is a term itself: not hyphened words, which
- * only stand together here because an address does. */
-static bool is_worth(const struct group *g)
-{
-	if (weakest(g) != JOINT_HYPHEN)
-		return true;
-	for (size_t i = g->first; i <= g->last; i++)
-		if (g->c->segments[i].flags & SEGMENT_DIGITS)
-			return true;
-	return false;
-}
-
-/* The parts of g, g itself done. Each level of recursion splits at a stronger joint,
- * so it is at most as deep as there are joints. */
-static enum status emit_parts(struct text_analyzer *a, const struct group *g)
-{
-	enum joint joint = weakest(g);
-	enum status st = emit_version(a, g);
-	struct group piece = { g->c, g->first, g->first };
-
-	for (size_t i = g->first; st == ST_OK && i <= g->last; i++) {
-		if (i < g->last && g->c->segments[i].joint != joint)
-			continue;
-		piece.last = i;
-		if (piece.first == i) {
-			st = emit_segment(a, &g->c->segments[i], TEXT_TERM_PART);
-		} else {
-			if (is_worth(&piece))
-				st = emit_whole(a, &piece, TEXT_TERM_PART);
-			if (st == ST_OK)
-				st = emit_parts(a, &piece);
-		}
-		piece.first = i + 1;
-	}
-	return st;
 }
 
 static bool all_joints(const struct group *g, enum joint joint)
@@ -266,6 +230,54 @@ static bool is_acronym(const struct group *g)
 			return false;
 	}
 	return true;
+}
+
+/* Whether the joint behind s would hold outside of an address (words.c). */
+static bool holds_elsewhere(const struct text_analyzer *a, const struct segment *s)
+{
+	if (s->joint == JOINT_HYPHEN)
+		return (s[0].flags | s[1].flags) & SEGMENT_DIGITS;
+	return s->joint != JOINT_DOT || s->flags != SEGMENT_DIGITS ||
+	       chars_at(a->text + s[1].start, s[1].end - s[1].start).class == CHAR_DIGIT;
+}
+
+/* Whether a piece of several segments is a term itself: not what stands together only
+ * because an address does, and no words with apostrophes. */
+static bool is_worth(const struct text_analyzer *a, const struct group *g)
+{
+	if (weakest(g) == JOINT_QUOTE)
+		return false;
+	for (size_t i = g->first; i < g->last; i++)
+		if (!holds_elsewhere(a, &g->c->segments[i]))
+			return false;
+	return true;
+}
+
+/* The parts of g, g itself done. Each level of recursion splits at a stronger joint,
+ * so it is at most as deep as there are joints. */
+static enum status emit_parts(struct text_analyzer *a, const struct group *g)
+{
+	enum joint joint = weakest(g);
+	enum status st = emit_version(a, g);
+	struct group piece = { g->c, g->first, g->first };
+
+	for (size_t i = g->first; st == ST_OK && i <= g->last; i++) {
+		if (i < g->last && g->c->segments[i].joint != joint)
+			continue;
+		piece.last = i;
+		if (piece.first == i) {
+			st = emit_segment(a, &g->c->segments[i], TEXT_TERM_PART);
+		} else if (is_grouped(&piece) || is_acronym(&piece)) {
+			st = emit_joined(a, &piece, TEXT_TERM_PART);
+		} else {
+			if (is_worth(a, &piece))
+				st = emit_whole(a, &piece, TEXT_TERM_PART);
+			if (st == ST_OK)
+				st = emit_parts(a, &piece);
+		}
+		piece.first = i + 1;
+	}
+	return st;
 }
 
 /* True if the folded segment is one of the words in list, each with spaces around. */

@@ -118,10 +118,10 @@ void fold_case(const char *p, size_t n, bool turkish, struct fold *ret)
 		fold_case_icu(p, n, turkish, ret);
 }
 
-/* Marks that matching ignores, by block. */
+/* Marks that matching ignores, by block, and the letters that are apostrophes. */
 static bool is_accent(uint32_t cp)
 {
-	return (cp >= 0x300 && cp <= 0x36F) || (cp >= 0x591 && cp <= 0x5C7) ||
+	return cp == 0x2BB || cp == 0x2BC || (cp >= 0x300 && cp <= 0x36F) || (cp >= 0x591 && cp <= 0x5C7) ||
 	       (cp >= 0x610 && cp <= 0x61A) || cp == 0x640 || (cp >= 0x64B && cp <= 0x65F) ||
 	       cp == 0x670 || (cp >= 0x6D6 && cp <= 0x6ED) || cp == 0x93C || cp == 0x9BC ||
 	       cp == 0xA3C || (cp >= 0x1AB0 && cp <= 0x1AFF) || (cp >= 0x1DC0 && cp <= 0x1DFF) ||

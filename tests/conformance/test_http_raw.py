@@ -1018,6 +1018,21 @@ def test_T4_T11_a_reader_that_stops_reading_is_cut(rcpd, accept, keys):
 		assert is_alive(server.port)
 
 
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
+def test_T4_T11_answers_of_workers_leave_at_once(port, accept):
+	"""A lost wake-up of an I/O thread would show as half a second, its tick."""
+	times = []
+	with Conn(port) as c:
+		for i in range(80):
+			start = time.monotonic()
+			r = c.post(request("retrieve", {"query": "x", "mode": "sparse"}, id=i),
+				headers=[("Accept", accept)])
+			assert r.status == 200
+			times.append(time.monotonic() - start)
+	times.sort()
+	assert times[40] < 0.03 * SCALE and times[76] < 0.2 * SCALE, times[-10:]
+
+
 def test_T11_max_per_address_does_not_count_loopback(rcpd):
 	server = rcpd(env=settings(max_per_address=5))
 	clients = [Conn(server.port) for _ in range(20)]

@@ -66,6 +66,7 @@ static enum status start(struct lexical *lx, struct error *e)
 	lx->parts[lx->count++] = head;
 	publish_all(lx, lx->list_commit);
 	atomic_store(&lx->persisted, lx->list_commit);
+	lx->frozen_commit = lx->list_commit;
 	return ST_OK;
 }
 
@@ -199,6 +200,7 @@ static void freeze_head(struct lexical *lx, uint64_t commit)
 	lx->parts[lx->count++] = head;
 	lx->unsealed = 0;
 	lx->freeze = false;
+	lx->frozen_commit = commit;
 }
 
 void lexical_publish(struct lexical *lx, uint64_t commit)
@@ -206,7 +208,7 @@ void lexical_publish(struct lexical *lx, uint64_t commit)
 	pthread_mutex_lock(&lx->lock);
 	lx->pending = true;
 	if (lex_make_room(lx)) {
-		if (lx->unsealed >= lx->head_chunks || (lx->freeze && lx->unsealed > 0))
+		if (lx->unsealed >= lx->head_chunks || lx->freeze)
 			freeze_head(lx, commit);
 		publish_all(lx, commit);
 		lex_make_room(lx); /* a spare for next time, if there is memory */
@@ -222,7 +224,7 @@ void lexical_freeze(struct lexical *lx)
 	v = atomic_load(&lx->current);
 	if (lx->pending) {
 		lx->freeze = true;
-	} else if (lx->unsealed > 0 && lex_make_room(lx)) {
+	} else if (v->commit > lx->frozen_commit && lex_make_room(lx)) {
 		freeze_head(lx, v->commit);
 		publish_all(lx, v->commit);
 		lex_make_room(lx);

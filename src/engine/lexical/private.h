@@ -48,6 +48,7 @@ struct lexical {
 	struct lexical_view *retired;
 	int64_t last_key;
 	uint64_t unsealed; /* adds and deletes since the last freeze */
+	uint64_t frozen_commit; /* at the last freeze */
 	bool pending;      /* changes that are not published */
 	bool freeze;       /* wanted at the next publish */
 

@@ -204,7 +204,7 @@ static uint32_t accumulate(struct lex_search *s, struct lex_cursor *c, const str
 			uint32_t at = c->ords[i] - w->base;
 
 			s->touched[touched] = at;
-			touched += s->acc[at] == 0 && touched < LEX_WINDOW - 1;
+			touched += s->acc[at] == 0 && touched < LEX_WINDOW;
 			s->acc[at] += out[i - from];
 		}
 		c->pos = to;

@@ -88,7 +88,7 @@ struct lex_search {
 	struct lex_maybe *pool;
 	size_t pool_count, pool_cap;
 	float acc[LEX_WINDOW];
-	uint32_t touched[LEX_WINDOW];
+	uint32_t touched[LEX_WINDOW + 1]; /* one more, to write before looking */
 	uint64_t bits[LEX_WINDOW / 64];
 	bool damaged;
 };

@@ -259,6 +259,36 @@ static void hanging_up_cancels(void **state)
 	assert_int_equal(gauge_get(GAUGE_STREAMS), 0);
 }
 
+/* Clients that leave while a worker parses their message: whatever the moment, the
+ * request is out of the table of those in flight before its memory is freed. */
+static void hanging_up_while_parsing(void **state)
+{
+	struct strbuf body = STRBUF_INIT;
+	struct answer a;
+
+	(void)state;
+	strbuf_adds(&body, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"steps\",");
+	strbuf_adds(&body, "\"params\":{\"ms\":1,\"n\":1,\"x\":[0");
+	for (int i = 0; i < 200000; i++)
+		strbuf_adds(&body, ",1");
+	strbuf_adds(&body, "]}}");
+	for (int i = 0; i < 60; i++) {
+		struct wire w;
+
+		wire_open(&w);
+		wire_post(&w, "/rcp/steps", SSE, body.data);
+		assert_true(gauge_reaches(GAUGE_REQUESTS, 1, 2000));
+		clock_sleep_ms((unsigned)i % 20);
+		wire_reset(&w);
+		assert_true(gauge_reaches(GAUGE_EXCHANGES, 0, 2000));
+		a = post_once("/rcp", "", STEPS("1", "0", "1", ""));
+		assert_int_equal(a.status, 200);
+		answer_release(&a);
+		assert_true(gauge_reaches(GAUGE_REQUESTS, 0, 2000));
+	}
+	strbuf_release(&body);
+}
+
 /* 100 at once, most of them still waiting for a worker. REQ: SSE-02 */
 static void a_hundred_hang_up(void **state)
 {
@@ -408,6 +438,7 @@ int main(void)
 		T(large_results_arrive_whole),
 		cmocka_unit_test(silent_streams_have_a_heartbeat),
 		T(hanging_up_cancels),
+		T(hanging_up_while_parsing),
 		T(a_hundred_hang_up),
 		T(a_reader_that_does_not_read_is_cut),
 		cmocka_unit_test(a_stalled_reader_is_timed_out),

@@ -55,7 +55,9 @@ static int add_term(void *arg, const struct text_term *t)
 	line->position = t->position;
 	line->start = t->byte_start;
 	strbuf_add(line->out, t->data, t->len);
-	if (t->flags & TEXT_TERM_PART)
+	if (t->flags & TEXT_TERM_INNER)
+		strbuf_addc(line->out, '^');
+	else if (t->flags & TEXT_TERM_PART)
 		strbuf_addc(line->out, '~');
 	if (t->flags & TEXT_TERM_STOP)
 		strbuf_addc(line->out, '!');

@@ -2,7 +2,7 @@
  * terms_of.h: the terms of a text as one line that a test can compare.
  *
  * Positions are separated by a space, terms at one position by '/'; a part ends with
- * '~', a stop word with '!': "foo.bar/foo~/bar~ the! end".
+ * '~', an inner piece with '^', a stop word with '!': "foo.bar/foo~/bar~ the! end".
  */
 #ifndef RCPD_TESTS_TERMS_OF_H
 #define RCPD_TESTS_TERMS_OF_H

@@ -138,7 +138,7 @@ static void test_elision(void **state)
 	expect_terms("L\xE2\x80\x99\xC3\xA9tat", TEXT_LANG_FR, "l! etat");
 	expect_terms("aujourd'hui", TEXT_LANG_FR, "aujourdhui!/aujourd~/hui~");
 	expect_terms("qu'il n'y a", TEXT_LANG_FR, "qu! il! n! y! a!");
-	expect_terms("dell'acqua", TEXT_LANG_IT, "dell! acqu");
+	expect_terms("dell'acqua", TEXT_LANG_IT, "dell! acqua");
 	expect_terms("l'avion", NONE, "lavion/avion~");
 }
 
@@ -181,9 +181,6 @@ static void test_long(void **state)
 	expect_terms_of((struct bytes){ text.data, text.len }, TEXT_LANG_EN, want.data);
 	strbuf_reset(&text);
 	strbuf_reset(&want);
-	for (unsigned i = 0; i < 1000; i++)
-		strbuf_adds(&text, "東"); /* bigrams, not one token */
-	strbuf_reset(&text);
 	for (unsigned i = 0; i < 40; i++)
 		strbuf_adds(&text, "ж"); /* 80 bytes: cut between characters */
 	strbuf_add(&want, text.data, TEXT_TERM_MAX);
