@@ -154,9 +154,10 @@ static enum status bind_error(const struct listener *l, int why, struct error *e
 {
 	char *url = listen_url(l, "");
 
-	error_set(e, ST_IO, "cannot listen on %s: %s", url ? url : "the address", strerror(why));
+	error_set(e, why == EADDRINUSE ? ST_LOCKED : ST_IO, "cannot listen on %s: %s",
+		url ? url : "the address", strerror(why));
 	mem_free(url);
-	return ST_IO;
+	return e->code;
 }
 
 enum status listen_open(struct listener *l, struct error *e)
