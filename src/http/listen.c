@@ -107,10 +107,9 @@ enum status listen_parse(const char *text, struct listener *ret, struct error *e
 static enum status system_error(struct error *e, const char *what)
 {
 	int err = errno;
-	enum status st = error_set(e, err == EADDRINUSE ? ST_LOCKED : ST_IO, "cannot %s: %s", what,
-		strerror(err));
 
-	return st;
+	return error_set(e, err == EADDRINUSE ? ST_LOCKED : ST_IO, "cannot %s: %s", what,
+		strerror(err));
 }
 
 /* Removes the path if it is a socket on which nobody listens. A live server keeps

@@ -170,6 +170,16 @@ struct rpc_job *rpc_job_new(struct rpc *rpc, struct rpc_input *in)
 	return job;
 }
 
+/* The message's text is not needed any more: ids live in it, so this is the end. */
+static void drop_message(struct rpc_job *job)
+{
+	for (size_t i = 0; i < job->call_count; i++)
+		call_unregister(&job->calls[i]);
+	json_decref(job->root);
+	job->root = NULL;
+	strbuf_release(&job->body);
+}
+
 struct rpc_job *rpc_job_ref(struct rpc_job *job)
 {
 	atomic_fetch_add_explicit(&job->refs, 1, memory_order_relaxed);
@@ -180,9 +190,8 @@ void rpc_job_unref(struct rpc_job *job)
 {
 	if (!job || atomic_fetch_sub_explicit(&job->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	drop_message(job); /* one that was parsed and never run is still in flight */
 	strbuf_release(&job->reply.body);
-	strbuf_release(&job->body);
-	json_decref(job->root);
 	arena_release(&job->arena);
 	mem_free(job->path_method);
 	mem_free(job);
@@ -200,16 +209,6 @@ static void reply_error(struct rpc_job *job, enum rpc_reply_kind kind, struct by
 	job->reply.kind = kind;
 	job->reply.retry_after_ms = err->retry_after_ms;
 	job->answered = true;
-}
-
-/* The message's text is not needed any more: ids live in it, so this is the end. */
-static void drop_message(struct rpc_job *job)
-{
-	for (size_t i = 0; i < job->call_count; i++)
-		call_unregister(&job->calls[i]);
-	json_decref(job->root);
-	job->root = NULL;
-	strbuf_release(&job->body);
 }
 
 static void finish(struct rpc_job *job)

@@ -58,31 +58,41 @@ static uint32_t languages_of_letter(uint32_t cp)
 {
 	switch (cp) {
 	case 0xDF: return BIT(DE);
-	case 0xF1: return BIT(ES);
-	case 0xE3: return BIT(PT) | BIT(VI) | BIT(RO);
+	case 0xE0: return BIT(FR) | BIT(IT) | BIT(PT) | BIT(VI);
+	case 0xE1:
+	case 0xED:
+	case 0xF3:
+	case 0xFA: return BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI);
+	case 0xE2: return BIT(FR) | BIT(PT) | BIT(RO) | BIT(VI);
+	case 0xE3:
 	case 0xF5: return BIT(PT) | BIT(VI);
-	case 0xE5: return BIT(SV) | BIT(DA) | BIT(NO);
 	case 0xE4: return BIT(DE) | BIT(SV) | BIT(FI);
-	case 0xF6: return BIT(DE) | BIT(SV) | BIT(FI) | BIT(HU) | BIT(TR);
-	case 0xFC: return BIT(DE) | BIT(HU) | BIT(TR);
+	case 0xE5: return BIT(SV) | BIT(DA) | BIT(NO);
 	case 0xE6:
 	case 0xF8: return BIT(DA) | BIT(NO);
 	case 0xE7: return BIT(FR) | BIT(PT) | BIT(TR);
-	case 0xE8: return BIT(FR) | BIT(IT);
-	case 0xEA: return BIT(FR) | BIT(PT) | BIT(VI);
+	case 0xE8: return BIT(FR) | BIT(IT) | BIT(VI);
+	case 0xE9: return BIT(FR) | BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI);
+	case 0xEA:
+	case 0xF4: return BIT(FR) | BIT(PT) | BIT(VI);
+	case 0xEE: return BIT(FR) | BIT(RO);
+	case 0xF1: return BIT(ES);
 	case 0xF2:
 	case 0xF9: return BIT(IT) | BIT(VI);
-	case 0x151:
-	case 0x171: return BIT(HU);
+	case 0xF6: return BIT(DE) | BIT(SV) | BIT(FI) | BIT(HU) | BIT(TR);
+	case 0xFC: return BIT(DE) | BIT(HU) | BIT(TR);
 	case 0x103: return BIT(RO) | BIT(VI);
-	case 0x219:
-	case 0x21B:
-	case 0x15F: return BIT(RO) | BIT(TR);
-	case 0x163: return BIT(RO);
-	case 0x11F:
-	case 0x131: return BIT(TR);
+	case 0x111:
 	case 0x1A1:
 	case 0x1B0: return BIT(VI);
+	case 0x11F:
+	case 0x131: return BIT(TR);
+	case 0x151:
+	case 0x171: return BIT(HU);
+	case 0x15F: return BIT(RO) | BIT(TR);
+	case 0x163:
+	case 0x219:
+	case 0x21B: return BIT(RO);
 	case 0x44B:
 	case 0x44D: return BIT(RU);
 	case 0x454: /* Ukrainian, Belarusian, Serbian, Macedonian */
@@ -112,7 +122,7 @@ static uint32_t languages_of_letter(uint32_t cp)
 	if (cp >= 0x1EA0 && cp <= 0x1EF9)
 		return BIT(VI);
 	/* The rest of Latin Extended-A: Slavic and Baltic languages, Maltese, Welsh. */
-	return cp >= 0x101 && cp <= 0x17E && cp != 0x111 ? FOREIGN : 0;
+	return cp >= 0x101 && cp <= 0x17E ? FOREIGN : 0;
 }
 
 static void count_bits(struct counts *c, uint32_t languages, uint32_t weight)
@@ -139,7 +149,8 @@ static void count_letter(struct counts *c, uint32_t cp)
 /* A word at its end: what of ours is it? A word of one language alone says most. */
 static void count_word(struct counts *c, const char *word, size_t n, enum script script)
 {
-	uint32_t languages = stop_languages(word, n);
+	/* Single letters are initials as often as articles. */
+	uint32_t languages = n > 1 ? stop_languages(word, n) : 0;
 
 	c->words[script]++;
 	count_bits(c, languages, __builtin_popcount(languages) <= 2 ? 4 : 3);

@@ -381,6 +381,21 @@ static void test_T7_hang_up_cancels(void **state)
 	has(answer_of(job, thread), "-32006");
 }
 
+/* A job that is parsed and then dropped leaves nothing behind for a cancel. */
+static void test_dropped_after_parse(void **state)
+{
+	static const struct fixture_call token = { .identity = "token:a", .authenticated = true };
+	const char *text = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"wait\"}";
+	struct rpc_job *job = fixture_job(rpc, text, strlen(text), &token);
+
+	(void)state;
+	rpc_job_parse(job);
+	assert_false(rpc_job_answered(job));
+	rpc_job_unref(job);
+	fixture_run(rpc, CANCEL("7"), &token);
+	assert_int_equal(gauge_get(GAUGE_REQUESTS), 0);
+}
+
 static void finished(struct rpc_job *job, void *arg)
 {
 	(void)job;
@@ -438,6 +453,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_D17_cancel_by_proved_identity, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_T7_hang_up_cancels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dropped_after_parse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusal_when_the_queue_is_full, setup,
 			teardown),
 	};
