@@ -7,8 +7,9 @@
  * Writes FOLDER/passages.tsv (id, tab, words), FOLDER/queries.txt (a stop list of 150
  * words left out) and FOLDER/questions.txt (the same, with all words).
  *
- * Words follow Zipf and Mandelbrot's law; a million passages hold about a million
- * different ones. Lengths are log-normal with mean 130. Passages have topics, and
+ * Words follow Zipf and Mandelbrot's law, with a steeper slope beyond the 8000 common
+ * ones, as large corpora show; so a million passages hold about a million different
+ * words, six in ten of them once. Lengths are log-normal with mean 130. Passages have topics, and
  * repeat their words, as texts do: without that hardly any word would occur twice in
  * a passage, and words of a query would meet by chance alone. A query takes 5 to 12
  * words from one passage.
@@ -22,9 +23,11 @@
 #define MAX_WORDS 2000
 #define TOPICS 3000
 #define STOP_WORDS 150
-#define VOCABULARY 4e6
-#define SHIFT 2.7
-#define EXPONENT 1.11
+#define SHIFT 2.7 /* of ranks, as in Mandelbrot's law */
+#define COMMON 8000.0
+#define COMMON_EXPONENT 1.07
+#define VOCABULARY 1e7
+#define RARE_EXPONENT 1.6
 
 static uint64_t state = 20090401;
 
@@ -42,19 +45,42 @@ static double uniform(void)
 	return (double)(next() >> 11) * 0x1p-53;
 }
 
-/* A rank from 0 on, by inverting the continuous law between two ranks. */
-static uint32_t draw_rank(double low, double high)
+/* The integral of (rank + SHIFT)^-exponent between two ranks. */
+static double mass(double low, double high, double exponent)
 {
-	double e = 1 - EXPONENT;
+	double e = 1 - exponent;
+
+	return (pow(high + SHIFT, e) - pow(low + SHIFT, e)) / e;
+}
+
+/* A rank between two, by inverting that integral. */
+static uint32_t draw_between(double low, double high, double exponent)
+{
+	double e = 1 - exponent;
 	double a = pow(low + SHIFT, e), b = pow(high + SHIFT, e);
 
 	return (uint32_t)(pow(a + uniform() * (b - a), 1 / e) - SHIFT);
 }
 
+static uint32_t draw_rank(void)
+{
+	static double common, rare;
+
+	if (common <= 0) {
+		common = mass(0, COMMON, COMMON_EXPONENT);
+		/* Both laws agree at their border. */
+		rare = mass(COMMON, VOCABULARY, RARE_EXPONENT) *
+			pow(COMMON + SHIFT, RARE_EXPONENT - COMMON_EXPONENT);
+	}
+	if (uniform() * (common + rare) < common)
+		return draw_between(0, COMMON, COMMON_EXPONENT);
+	return draw_between(COMMON, VOCABULARY, RARE_EXPONENT);
+}
+
 /* Topic words: of the middle of the vocabulary, spread differently for each topic. */
 static uint32_t draw_topic_word(uint32_t topic)
 {
-	uint64_t n = draw_rank(0, 3000);
+	uint64_t n = draw_between(0, 3000, COMMON_EXPONENT);
 	uint64_t h = (n * 2654435761U + topic * UINT64_C(0x9e3779b97f4a7c15)) ^ topic * 40503U;
 
 	h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -91,7 +117,7 @@ static uint32_t draw_length(void)
 
 static uint32_t make_passage(uint32_t *words)
 {
-	uint32_t n = draw_length(), topic = draw_rank(0, TOPICS);
+	uint32_t n = draw_length(), topic = draw_between(0, TOPICS, COMMON_EXPONENT);
 
 	for (uint32_t i = 0; i < n; i++) {
 		double u = uniform();
@@ -101,7 +127,7 @@ static uint32_t make_passage(uint32_t *words)
 			if (words[i] >= STOP_WORDS)
 				continue;
 		}
-		words[i] = u < 0.3 ? draw_topic_word(topic) : draw_rank(0, VOCABULARY);
+		words[i] = u < 0.3 ? draw_topic_word(topic) : draw_rank();
 	}
 	return n;
 }

@@ -3,7 +3,8 @@
  * standard output.
  *
  *   bench_lexical_index FOLDER [--queries FILE] [--top K] [--rounds N] [--threads N]
- *                       [--keep] [--no-build] [--filter PER_MILLION] [--delete SHARE]
+ *                       [--no-build] [--merge FACTOR] [--filter PER_MILLION]
+ *                       [--delete SHARE]
  *
  * FOLDER is that of bench_lexical_corpus; the index goes to FOLDER/index. A word is what
  * stands between blanks. Each query runs pruned and exhaustively in turn, so that both
@@ -32,7 +33,7 @@ struct file {
 struct options {
 	const char *folder, *queries;
 	size_t top;
-	unsigned rounds, threads, filter;
+	unsigned rounds, threads, filter, merge;
 	bool build;
 	double deleted;
 };
@@ -387,6 +388,8 @@ static void parse(int argc, char **argv, struct options *o)
 			o->threads = (unsigned)strtoul(value, NULL, 10);
 		else if (strcmp(argv[i - 1], "--filter") == 0)
 			o->filter = (unsigned)strtoul(value, NULL, 10);
+		else if (strcmp(argv[i - 1], "--merge") == 0)
+			o->merge = (unsigned)strtoul(value, NULL, 10);
 		else if (strcmp(argv[i - 1], "--delete") == 0)
 			o->deleted = strtod(value, NULL);
 		else
@@ -412,7 +415,7 @@ static struct lexical *open_index(const struct options *o, double *ret_ms)
 {
 	char dir[1024];
 	struct lexical_options opt = { .dir = dir, .k1 = 1.2, .b = 0.75,
-		.identity = bytes_of("bench") };
+		.merge_factor = o->merge, .identity = bytes_of("bench") };
 	struct lexical *lx;
 	struct error e = { 0 };
 	uint64_t commit, start = clock_mono_ns();

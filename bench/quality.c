@@ -9,10 +9,10 @@
  * twice in the query counts twice, ties go by document id. It is the reference for
  * what the engine's index should give, and the place to try variants.
  *
- * Options: --k1 X --b X --title W (weight of title terms) --lang TAG (instead of
- * meta.json's; "detect": by text_lang_detect) --keep-stops --parts N (bits: 1 parts
- * count in the documents, 2 in the length, 4 in queries; default 7) --bare (queries
- * without accents). Prints a line a folder: name, nDCG@10, Recall@100, MRR@10.
+ * Options: --k1 X (1.2) --b X (0.75) --title W (weight of title terms, 3) --lang TAG
+ * (instead of meta.json's; "detect": by text_lang_detect, and meta.json's where that
+ * cannot tell) --keep-stops --parts N (bits: parts count 1 in documents, 2 in their
+ * length, 4 in queries; 7). Prints a line a folder: name, nDCG@10, Recall@100, MRR@10.
  */
 #include <jansson.h>
 #include <math.h>
@@ -381,6 +381,7 @@ static void evaluate(const char *folder, const struct options *opt)
 	struct qrels q = read_qrels(path);
 	const char *name = strrchr(folder, '/');
 
+	name = name ? name + 1 : folder;
 	if (text_analyzer_new(&r.analyzer) != ST_OK)
 		die("no analyzer");
 	set_language(&r, folder);
@@ -389,8 +390,8 @@ static void evaluate(const char *folder, const struct options *opt)
 	each_line(folder, "queries.jsonl", ask, &r, &q, &m);
 	if (m.n == 0)
 		die("no judged queries");
-	(void)printf("%s %.4f %.4f %.4f\n", name ? name + 1 : folder, m.ndcg / (double)m.n,
-		m.recall / (double)m.n, m.mrr / (double)m.n);
+	(void)printf("%s %.4f %.4f %.4f\n", name, m.ndcg / (double)m.n, m.recall / (double)m.n,
+		m.mrr / (double)m.n);
 	(void)fflush(stdout);
 	run_release(&r);
 	mem_free(q.rows);
@@ -425,7 +426,7 @@ static int read_option(char **argv, int i, struct options *opt)
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .k1 = 1.2, .b = 0.75, .title = 1, .parts = 7 };
+	struct options opt = { .k1 = 1.2, .b = 0.75, .title = 3, .parts = 7 };
 	int i = 1;
 
 	for (int took; i < argc && (took = read_option(argv, i, &opt)) > 0;)

@@ -93,7 +93,7 @@ static struct rpc *make_rpc(struct probe *p)
 		.server_version = RCPD_VERSION,
 		.conformance = "L0",
 		.limits = { .max_depth = 64,
-			.max_keys = 1000,
+			.max_values = 1000,
 			.max_string = 1 << 20,
 			.max_batch = 10,
 			.max_sessions = 100,

@@ -65,7 +65,8 @@ static enum status listen_unix(const char *listen, const char *where, struct err
 		where, len, UNIX_PATH_MAX);
 }
 
-/* http/ takes numeric addresses only; "localhost" is what people write. */
+/* Names are not looked up, since they may stand for anything by the time they are;
+ * "localhost" is what people write, and stands for one address here. */
 static enum status listen_rewrite_localhost(struct config *c, struct error *e)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -100,16 +101,30 @@ static enum status check_listen(struct config *c, const char *where, struct erro
 	if (loopback < 0)
 		return error_set(e, ST_INVALID,
 			"%s: listen cannot be '%.60s'; it must be " LISTEN_FORMS
-			" with a numeric address",
-			where, c->listen);
+			" with a numeric address%s",
+			where, c->listen, config_text_hint(c->listen));
 	if (!port_parse(port))
 		return error_set(e, ST_INVALID, "%s: listen has no port of 0 to 65535: '%.60s'",
 			where, c->listen);
 	if (!loopback)
 		return error_set(e, ST_INVALID,
-			"%s: listen cannot be '%.60s': tokens come with a later "
-			"release; bind loopback or a unix socket",
+			"%s: listen cannot be '%.60s': only loopback or a unix "
+			"socket: callers cannot be told apart yet; put a proxy in front",
 			where, c->listen);
+	return ST_OK;
+}
+
+/* Paths that http/route.c answers itself, before it looks at the base. */
+static const char *const own_paths[] = { "/healthz", "/readyz" };
+
+static enum status check_base_free(const char *base, const char *where, struct error *e)
+{
+	for (size_t i = 0; i < sizeof(own_paths) / sizeof(own_paths[0]); i++)
+		if (strcmp(base, own_paths[i]) == 0)
+			return error_set(e, ST_INVALID,
+				"%s: base_path cannot be '%s', where the state of the server is "
+				"told; choose another, such as /rcp",
+				where, base);
 	return ST_OK;
 }
 
@@ -124,7 +139,7 @@ static enum status check_base(const struct config *c, const char *where, struct 
 		strspn(base, allowed) == len && !strstr(base, "//") && !strstr(base, "/.");
 
 	if (good)
-		return ST_OK;
+		return check_base_free(base, where, e);
 	return error_set(e, ST_INVALID,
 		"%s: base_path cannot be '%.60s'; it must begin with '/', not "
 		"end with one, and hold letters, digits, '-', '_', '.', '~' and '/' only",
@@ -220,19 +235,50 @@ static const char *origin_of(const struct config_origin *origins, const char *na
 	return origins[config_key_index(config_key_find(name))].where;
 }
 
+/* Refuses a pair whose first value is smaller than its second. Of the two places
+ * one that somebody wrote leads: "default" is nothing to mend. */
+static enum status pair_refuse(const struct config *c, const struct config_origin *origins,
+	const char *small, const char *large, struct error *e)
+{
+	struct strbuf less = STRBUF_INIT, more = STRBUF_INIT;
+	const char *where = origin_of(origins, small);
+
+	if (strcmp(where, CONFIG_DEFAULT) == 0)
+		where = origin_of(origins, large);
+	config_value_text(c, config_key_find(small), &less);
+	config_value_text(c, config_key_find(large), &more);
+	if (strbuf_ok(&less) && strbuf_ok(&more))
+		error_set(e, ST_INVALID, "%s: %s (%s) is smaller than %s (%s); set %s to %s or more",
+			where, small, less.data, large, more.data, small, more.data);
+	else
+		error_set(e, ST_INVALID, "%s: %s is smaller than %s", where, small, large);
+	strbuf_release(&less);
+	strbuf_release(&more);
+	return ST_INVALID;
+}
+
 static enum status check_pairs(const struct config *c, const struct config_origin *origins,
 	struct error *e)
 {
 	if (c->max_body_total < c->max_body)
-		return error_set(e, ST_INVALID,
-			"%s: max_body_total is smaller than max_body (%s); it "
-			"must hold at least one body",
-			origin_of(origins, "max_body_total"), origin_of(origins, "max_body"));
+		return pair_refuse(c, origins, "max_body_total", "max_body", e);
 	if (c->max_candidates < c->max_k)
+		return pair_refuse(c, origins, "max_candidates", "max_k", e);
+	return ST_OK;
+}
+
+/* What people write as in a shell would here silently become a folder of that name. */
+static enum status check_data(const char *data, const char *where, struct error *e)
+{
+	if (data[0] == '\0')
+		return error_set(e, ST_INVALID, "%s: data is empty; it must name a folder", where);
+	if (data[0] == '~')
 		return error_set(e, ST_INVALID,
-			"%s: max_candidates is smaller than max_k (%s); hits are "
-			"chosen among candidates",
-			origin_of(origins, "max_candidates"), origin_of(origins, "max_k"));
+			"%s: data cannot be '%.60s': only shells know '~'; write the whole path",
+			where, data);
+	if (data[0] == '"' || data[0] == '\'' || strstr(data, " #"))
+		return error_set(e, ST_INVALID, "%s: data cannot be '%.60s'%s", where, data,
+			config_text_hint(data));
 	return ST_OK;
 }
 
@@ -246,9 +292,8 @@ enum status config_check(struct config *c, const struct config_origin *origins, 
 		st = check_hosts(c, origin_of(origins, "hosts"), e);
 	if (st == ST_OK)
 		st = check_origins(c, origin_of(origins, "origins"), e);
-	if (st == ST_OK && c->data[0] == '\0')
-		st = error_set(e, ST_INVALID, "%s: data is empty; it must name a folder",
-			origin_of(origins, "data"));
+	if (st == ST_OK)
+		st = check_data(c->data, origin_of(origins, "data"), e);
 	if (st == ST_OK)
 		st = check_pairs(c, origins, e);
 	return st;

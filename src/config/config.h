@@ -35,6 +35,9 @@ struct config {
 	uint64_t deadline_ms, idle_timeout, body_timeout, write_timeout, heartbeat, shutdown_grace;
 	/* [log] */
 	char *log_level, *log_format;
+
+	/* No key: whether somebody set max_connections, or it is the default. */
+	bool max_connections_set;
 };
 
 enum config_kind { CONFIG_STRING, CONFIG_SIZE, CONFIG_COUNT, CONFIG_BOOL, CONFIG_CHOICE };
@@ -70,7 +73,10 @@ void config_free(struct config *c);
  */
 void config_diff(const struct config *a, const struct config *b,
 	void (*changed)(const struct config_key *key, void *arg), void *arg);
-/* Prints every key with its effective value as a config file. */
-void config_print(const struct config *c, int fd);
+/* Prints every key with its effective value as a config file; false: not all of it. */
+bool config_print(const struct config *c, int fd);
+/* Calls unknown(name, arg) for each RCPD_ variable of the environment that stands for
+ * no key and that none of our tools uses: most likely a key with a slip. */
+void config_environment_unknown(void (*unknown)(const char *name, void *arg), void *arg);
 
 #endif

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <ini.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/mem.h"
@@ -125,16 +126,38 @@ static int reader_pair(void *arg, const char *section, const char *name, const c
 	return r->status == ST_OK;
 }
 
+/*
+ * Only a regular file: a pipe without a writer would hold up whoever opens or reads
+ * it, at a reload the thread that takes the signals. O_NONBLOCK is for the open.
+ */
+static enum status file_open(const char *path, int *ret, struct error *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat sb;
+
+	if (fd < 0)
+		return error_set(e, ST_IO, "cannot open the configuration file '%.150s': %s", path,
+			strerror(errno));
+	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode)) {
+		close(fd);
+		return error_set(e, ST_IO,
+			"cannot read the configuration file '%.150s': it is not a regular file",
+			path);
+	}
+	*ret = fd;
+	return ST_OK;
+}
+
 static enum status file_slurp(const char *path, struct strbuf *text, struct error *e)
 {
 	char buf[8192];
 	ssize_t n = 0;
 	bool lost = false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = -1;
+	enum status st = file_open(path, &fd, e);
 
-	if (fd < 0)
-		return error_set(e, ST_IO, "cannot open the configuration file '%.150s': %s", path,
-			strerror(errno));
+	if (st)
+		return st;
 	while (!lost && text->len <= FILE_MAX && (n = read(fd, buf, sizeof(buf))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -187,7 +210,8 @@ static enum status reader_parse(struct reader *r)
 	/* The library tells its first bad line; a line without '=' has no fault of ours. */
 	if (bad > 0 && (r->status == ST_OK || (unsigned)bad < r->line))
 		return error_set(r->e, ST_INVALID,
-			"%s:%d: the line is neither '[section]' nor 'key = value' nor a comment",
+			"%s:%d: the line is neither '[section]' nor 'key = value' (such as "
+			"'workers = 4') nor a comment, which begins with '#' or ';'",
 			r->name, bad);
 	return r->status;
 }

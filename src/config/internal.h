@@ -5,6 +5,7 @@
  *   value.c   one value, to text  check.c   rules over several keys
  *   load.c    all sources, in their order
  *   print.c   diff and print
+ *   environment.c   RCPD_ variables
  */
 #ifndef RCPD_CONFIG_INTERNAL_H
 #define RCPD_CONFIG_INTERNAL_H
@@ -27,14 +28,22 @@ enum status config_value_set(struct config *c, const struct config_key *key, con
 void config_value_text(const struct config *c, const struct config_key *key, struct strbuf *out);
 bool config_value_equal(const struct config *a, const struct config *b,
 	const struct config_key *key);
+/* What may have gone wrong in a refused text, as the end of a message: quotes, or a
+ * comment that is none; "" if neither. Static storage. */
+const char *config_text_hint(const char *text);
 /* The string a CONFIG_STRING or CONFIG_CHOICE key has in c. */
 char *const *config_value_string(const struct config *c, const struct config_key *key);
+
+#define CONFIG_DEFAULT "default" /* the origin of what nobody set */
 
 /* Where each key was set last, for the messages of config_check. */
 struct config_origin {
 	char where[160];
 };
 
+/* Sets what RCPD_ variables say. */
+enum status config_environment_read(struct config *c, struct config_origin *origins,
+	struct error *e);
 /* Reads the file into c, noting origins (config_key_count of them). */
 enum status config_file_read(struct config *c, const char *path, struct config_origin *origins,
 	struct error *e);

@@ -71,34 +71,10 @@ static enum status load_defaults(struct config *c, struct config_origin *origins
 	for (size_t i = 0; i < config_key_count; i++) {
 		enum status st;
 
-		snprintf(origins[i].where, sizeof(origins[i].where), "default");
+		snprintf(origins[i].where, sizeof(origins[i].where), CONFIG_DEFAULT);
 		if (!config_keys[i].def) /* computed, if nobody sets it */
 			continue;
-		st = config_value_set(c, &config_keys[i], config_keys[i].def, "default", e);
-		if (st != ST_OK)
-			return st;
-	}
-	return ST_OK;
-}
-
-static enum status load_environment(struct config *c, struct config_origin *origins,
-	struct error *e)
-{
-	for (size_t i = 0; i < config_key_count; i++) {
-		char name[64];
-		const char *value;
-		size_t len;
-		enum status st;
-
-		len = (size_t)snprintf(name, sizeof(name), "RCPD_%s", config_keys[i].name);
-		for (size_t k = 0; k < len; k++)
-			if (name[k] >= 'a' && name[k] <= 'z')
-				name[k] = (char)(name[k] - 'a' + 'A');
-		value = getenv(name);
-		if (!value)
-			continue;
-		snprintf(origins[i].where, sizeof(origins[i].where), "environment %s", name);
-		st = config_value_set(c, &config_keys[i], value, origins[i].where, e);
+		st = config_value_set(c, &config_keys[i], config_keys[i].def, CONFIG_DEFAULT, e);
 		if (st != ST_OK)
 			return st;
 	}
@@ -130,18 +106,21 @@ static enum status load_flags(struct config *c, const struct config_override *fl
 static enum status load_all(struct config *c, const char *path, const struct config_override *flags,
 	size_t flag_count, struct config_origin *origins, struct error *e)
 {
+	const char *connections =
+		origins[config_key_index(config_key_find("max_connections"))].where;
 	enum status st = load_defaults(c, origins, e);
 
 	if (st == ST_OK && path)
 		st = config_file_read(c, path, origins, e);
 	if (st == ST_OK)
-		st = load_environment(c, origins, e);
+		st = config_environment_read(c, origins, e);
 	if (st == ST_OK)
 		st = load_flags(c, flags, flag_count, origins, e);
 	if (st == ST_OK && !c->data)
-		st = load_data_default(c, "default", e);
+		st = load_data_default(c, CONFIG_DEFAULT, e);
 	if (st == ST_OK)
 		st = config_check(c, origins, e);
+	c->max_connections_set = strcmp(connections, CONFIG_DEFAULT) != 0;
 	return st;
 }
 

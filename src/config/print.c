@@ -15,7 +15,7 @@ void config_diff(const struct config *a, const struct config *b,
 			changed(&config_keys[i], arg);
 }
 
-static void print_all(int fd, const char *p, size_t len)
+static bool print_all(int fd, const char *p, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(fd, p, len);
@@ -23,16 +23,18 @@ static void print_all(int fd, const char *p, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;
+			return false;
 		p += n;
 		len -= (size_t)n;
 	}
+	return true;
 }
 
-void config_print(const struct config *c, int fd)
+bool config_print(const struct config *c, int fd)
 {
 	struct strbuf sb = STRBUF_INIT;
 	const char *section = "";
+	bool done;
 
 	for (size_t i = 0; i < config_key_count; i++) {
 		const struct config_key *key = &config_keys[i];
@@ -45,7 +47,7 @@ void config_print(const struct config *c, int fd)
 		config_value_text(c, key, &sb);
 		strbuf_addc(&sb, '\n');
 	}
-	if (strbuf_ok(&sb))
-		print_all(fd, sb.data, sb.len);
+	done = strbuf_ok(&sb) && print_all(fd, sb.data, sb.len);
 	strbuf_release(&sb);
+	return done;
 }

@@ -47,6 +47,15 @@ static const char *text_fault(const char *text)
 	return NULL;
 }
 
+const char *config_text_hint(const char *text)
+{
+	if (strchr(text, '#'))
+		return "; a comment after a value begins with ' ;', or stands on its own line";
+	if (text[0] == '"' || text[0] == '\'')
+		return "; values stand without quotes";
+	return "";
+}
+
 static enum status set_string(struct config *c, const struct config_key *key, const char *text,
 	const char *where, struct error *e)
 {
@@ -77,8 +86,9 @@ static enum status set_choice(struct config *c, const struct config_key *key, co
 		strbuf_adds(&list, i == 0 ? "" : ", ");
 		strbuf_adds(&list, key->choices[i]);
 	}
-	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be one of %s", where, key->name,
-		text, strbuf_ok(&list) ? list.data : "its choices");
+	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be one of %s%s", where,
+		key->name, text, strbuf_ok(&list) ? list.data : "its choices",
+		config_text_hint(text));
 	strbuf_release(&list);
 	return ST_INVALID;
 }
@@ -100,8 +110,8 @@ static enum status set_bool(struct config *c, const struct config_key *key, cons
 			return ST_OK;
 		}
 	}
-	return error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be yes or no", where,
-		key->name, text);
+	return error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be yes or no%s", where,
+		key->name, text, config_text_hint(text));
 }
 
 /* The factor of a size's suffix: 1 for none, 0 for one that does not exist. */
@@ -184,10 +194,10 @@ static enum status set_number(struct config *c, const struct config_key *key, co
 	number_text(key, key->min, &range);
 	strbuf_adds(&range, " to ");
 	number_text(key, key->max, &range);
-	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be %s from %s", where,
+	error_set(e, ST_INVALID, "%s: %s cannot be '%.40s'; it must be %s from %s%s", where,
 		key->name, text,
 		sizes ? "a size (digits, then k, m, g or nothing)" : "a whole number",
-		strbuf_ok(&range) ? range.data : "its range");
+		strbuf_ok(&range) ? range.data : "its range", config_text_hint(text));
 	strbuf_release(&range);
 	return ST_INVALID;
 }

@@ -34,7 +34,7 @@ struct engine_options {
 /*
  * Opens or creates the corpus; runs migrations. ST_LOCKED: another process has
  * it; ST_FUTURE: made by a newer version (file untouched); ST_CORRUPT; ST_IO.
- * Takes the folder's lock (file "lock") until close.
+ * Takes the folder's lock until close.
  */
 enum status engine_open(const struct engine_options *opt, struct engine **ret, struct error *e);
 void engine_close(struct engine *en); /* all views closed before; NULL is fine */

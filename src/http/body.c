@@ -1,7 +1,9 @@
 /*
  * body.c: request bodies. They arrive in pieces of any size (HTTP-01) and are
  * bounded three ways: each by max_body, all together by max_body_total, and what
- * is read only to be dropped by max_drain. An answer cannot be given in the middle
+ * is read only to be dropped by max_drain. Small ones, up to inline_body, need
+ * nothing of the total, which they alone could reach only by the number of
+ * connections: a ping is answered while large uploads hold all of it. An answer cannot be given in the middle
  * of an upload, so a refusal comes either before the first byte or after the last
  * one; before, when the client waits for 100 Continue or announces more than we
  * would read; after, so that a client that writes first and reads later finds it
@@ -100,20 +102,23 @@ static enum MHD_Result body_discard(struct exchange *ex, size_t len)
 	return MHD_YES;
 }
 
-/* Room for len more, growing by doubling from what was declared or a page. */
+/* Room for len more, growing by doubling from what was declared or a page. What is
+ * counted is what came, once it is no small body any more. */
 static bool body_room(struct exchange *ex, size_t len)
 {
-	size_t old = ex->body.cap, want = len;
+	size_t total = ex->body.len + len, want = len;
 
-	if (old == 0 && want < FIRST_GROWTH && ex->headers.length > want)
+	if (ex->body.cap == 0 && want < FIRST_GROWTH && ex->headers.length > want)
 		want = ex->headers.length < FIRST_GROWTH ? (size_t)ex->headers.length
 							 : FIRST_GROWTH;
-	return strbuf_grow(&ex->body, want) &&
-		(ex->body.cap == old || body_charge(ex, ex->body.cap - old));
+	if (total > ex->io->http->cfg.inline_body && !body_charge(ex, total - ex->charged))
+		return false;
+	return strbuf_grow(&ex->body, want);
 }
 
 enum MHD_Result body_append(struct exchange *ex, const char *data, size_t len)
 {
+	ex->received += len;
 	if (ex->dropping)
 		return body_discard(ex, len);
 	if (!ex->route || !ex->route->post) {

@@ -19,6 +19,8 @@ static void job_done(struct rpc_job *job, void *arg)
 
 	(void)job;
 	pthread_mutex_lock(&ex->lock);
+	if (ex->mhd) /* otherwise nobody waits for it, and io may be gone */
+		answer_charge_locked(ex);
 	ex->done = true;
 	exchange_resume_locked(ex);
 	pthread_mutex_unlock(&ex->lock);
@@ -48,8 +50,9 @@ static enum MHD_Result call_dispatch(struct exchange *ex, bool parsed)
 
 static bool parse_stale(const struct pool_task *task, uint64_t now_ns)
 {
-	(void)now_ns;
-	return atomic_load(&((const struct parse_task *)task)->ex->gone);
+	const struct exchange *ex = ((const struct parse_task *)task)->ex;
+
+	return atomic_load(&ex->gone) || rpc_job_stale(ex->job, now_ns);
 }
 
 static void parse_run(struct pool_task *task)
@@ -64,7 +67,7 @@ static void parse_run(struct pool_task *task)
 static enum MHD_Result call_parse_later(struct exchange *ex)
 {
 	ex->phase = PHASE_PARSING;
-	ex->parse = (struct parse_task){ { NULL, parse_run, parse_stale }, ex };
+	ex->parse = (struct parse_task){ { .run = parse_run, .stale = parse_stale }, ex };
 	atomic_fetch_add(&ex->refs, 1); /* parse_run's */
 	if (pool_submit(ex->io->http->hooks.pool, &ex->parse.task) != ST_OK) {
 		exchange_unref(ex);
@@ -100,6 +103,9 @@ enum MHD_Result call_answer(struct exchange *ex)
 		rpc_job_parse(ex->job);
 		return call_dispatch(ex, true);
 	}
+	rpc_job_scan(ex->job); /* a cancel must reach it in the queue */
+	if (rpc_job_answered(ex->job))
+		return reply_rpc(ex);
 	return ex->wants_sse ? call_parse_later(ex) : call_dispatch(ex, false);
 }
 

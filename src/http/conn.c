@@ -201,8 +201,8 @@ static bool idle_is_over(struct conn *conn, uint64_t now_ns)
 /*
  * Twice a second, over all connections of this thread. libmicrohttpd's timeout
  * restarts with every byte, so a client that sends one now and then would stay for
- * ever; these limits count from the start. Waiting and streaming requests are
- * exempt: their deadline is the dispatcher's. A shutdown of the socket makes
+ * ever; these limits count from the start. Waiting requests are exempt: their
+ * deadline is the dispatcher's. Answers must move. A shutdown of the socket makes
  * libmicrohttpd close it in its next turn.
  */
 void conn_sweep(struct io *io, uint64_t now_ns)
@@ -217,9 +217,11 @@ void conn_sweep(struct io *io, uint64_t now_ns)
 			over = idle_is_over(conn, now_ns);
 		else if (ex->phase == PHASE_NEW || ex->phase == PHASE_BODY)
 			over = older(now_ns, ex->started_ns, io->http->cfg.body_timeout_s) ||
-				conn_is_finished(conn);
+				conn_is_finished(conn) || stall_body(ex);
 		else if (ex->streaming)
 			sse_sweep(ex, now_ns);
+		else if (ex->phase == PHASE_REPLIED)
+			over = stall_answer(ex, now_ns);
 		if (over)
 			(void)shutdown(conn->fd, SHUT_RDWR);
 	}

@@ -89,6 +89,7 @@ void exchange_end(struct exchange *ex)
 	if (ex->streaming)
 		gauge_add(GAUGE_STREAMS, -1);
 	body_uncharge(ex);
+	answer_uncharge(ex);
 	conn->ex = NULL;
 	conn->idle_since_ns = clock_mono_ns();
 	conn->looked = false;
@@ -102,8 +103,10 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **req_cls,
 {
 	/* Every abort is reported as the same code; it tells nothing. */
 	(void)cls, (void)mhd, (void)code;
-	if (*req_cls)
+	if (*req_cls) {
+		stall_release(*req_cls);
 		exchange_end(*req_cls);
+	}
 	*req_cls = NULL;
 }
 
@@ -158,9 +161,22 @@ static enum MHD_Result exchange_begin(struct exchange *ex, const char *url, cons
 	return body_begin(ex);
 }
 
+/*
+ * Trailer fields are read like header lines, but where they ended is not told: an
+ * empty name before 1.0 ends them early, and the rest would run as a request. So
+ * nothing is read after a request that had any.
+ */
+static bool has_trailers(const struct exchange *ex)
+{
+	return ex->headers.chunked && ex->io->http->old_mhd &&
+		MHD_get_connection_values(ex->mhd, MHD_FOOTER_KIND, NULL, NULL) > 0;
+}
+
 /* The request is complete. */
 static enum MHD_Result exchange_finish(struct exchange *ex)
 {
+	if (has_trailers(ex))
+		ex->close = ex->early = true;
 	if (ex->refusal.status)
 		return reply_refusal(ex);
 	return ex->route ? ex->route->answer(ex) : reply_preflight(ex);

@@ -30,6 +30,8 @@ static void http_init(struct http *h, const struct http_config *cfg, const struc
 	/* "/rcp/" means "/rcp", "/" means everything. */
 	while (h->base_len && h->base[h->base_len - 1] == '/')
 		h->base_len--;
+	snprintf(h->elsewhere, sizeof(h->elsewhere), "nothing is at this path; RCP/1 is at %.128s",
+		cfg->base);
 	h->old_mhd = strncmp(MHD_get_version(), "0.", 2) == 0;
 	peers_init(&h->peers, cfg->max_per_address);
 	pthread_mutex_init(&h->drain_lock, NULL);

@@ -37,8 +37,10 @@ struct http {
 	char *url;
 	const char *base; /* without a final slash; "" for the root */
 	size_t base_len;
+	char elsewhere[192]; /* the text of a 404, which names the base */
 	bool old_mhd; /* before 1.0: a raw NUL in the target is ours to find */
-	atomic_size_t body_bytes;
+	atomic_size_t body_bytes;   /* of bodies beyond inline_body */
+	atomic_size_t answer_bytes; /* of answers beyond inline_body, not yet sent */
 	atomic_bool draining;
 	atomic_bool stopping;
 	unsigned io_count;
@@ -104,7 +106,7 @@ enum phase {
 struct refusal {
 	unsigned status;
 	enum rpc_code code;
-	const char *message; /* constant text */
+	const char *message; /* constant text, or the server's own */
 	const char *allow;   /* 405 */
 	uint32_t retry_after_s;
 };
@@ -129,17 +131,23 @@ struct exchange {
 	bool http10;
 	bool cors;  /* an allowed Origin asked */
 	bool close; /* close after the answer */
-	bool early; /* answered before the body was read: linger */
+	bool early; /* bytes of the client's may be left unread: linger */
 	bool wants_sse;
 	bool dropping;  /* read and drop what comes */
 	bool streaming; /* the answer is an event stream */
 	size_t dropped;
+	size_t received; /* body bytes, dropped ones included */
 	struct strbuf body;
 	size_t charged; /* bytes of the budget held */
 	uint64_t started_ns;
 	struct rpc_job *job;
 	bool submitted; /* the job went to a worker */
 	struct parse_task parse;
+	/* stall.c's: what the last sweep saw. */
+	bool watched;
+	int seen_bytes;
+	size_t seen_received;
+	unsigned stuck; /* sweeps without a move */
 	atomic_bool gone; /* the client left, or we gave up on it */
 
 	pthread_mutex_t lock;
@@ -152,7 +160,9 @@ struct exchange {
 	struct strbuf queue;
 	size_t queue_pos; /* sent so far */
 	size_t queue_max;
+	size_t queue_free; /* of a large frame at the queue's head: not counted */
 	size_t final_pos;  /* bytes of the final frame sent */
+	size_t answer_charged;
 	uint64_t moved_ns; /* the last time a byte moved or a wait ended */
 
 	size_t target_len;
@@ -203,6 +213,17 @@ void request_check(struct exchange *ex, const char *url, const char *method, con
 enum MHD_Result body_begin(struct exchange *ex);
 enum MHD_Result body_append(struct exchange *ex, const char *data, size_t len);
 void body_uncharge(struct exchange *ex);
+
+/* answer.c */
+/* The job's reply is ready: counts it, or puts a refusal in its place. Lock held. */
+void answer_charge_locked(struct exchange *ex);
+void answer_uncharge(struct exchange *ex);
+
+/* stall.c: asked by the sweep. */
+bool stall_body(struct exchange *ex); /* libmicrohttpd cannot go on reading it */
+/* The client does not read. Lock held where it streams. */
+bool stall_answer(struct exchange *ex, uint64_t now_ns);
+void stall_release(struct exchange *ex); /* at the completion callback */
 
 /* route.c */
 const struct route *route_find(struct exchange *ex);

@@ -162,6 +162,10 @@ enum MHD_Result reply_rpc(struct exchange *ex)
 		if (!response)
 			return reply_broken(ex);
 	}
+	/* What was no message for us may be framed differently by others (HTTP-05):
+	 * what follows it is not read. */
+	if (reply->kind == RPC_REPLY_UNPARSEABLE)
+		ex->close = ex->early = true;
 	if (response && reply->kind == RPC_REPLY_REFUSED)
 		add_retry_after(response,
 			reply->retry_after_ms ? (reply->retry_after_ms + 999) / 1000 : 1);

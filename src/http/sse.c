@@ -36,12 +36,24 @@ static void sse_cut_locked(struct exchange *ex)
 		(void)shutdown(ex->fd, SHUT_RDWR);
 }
 
+/*
+ * The limit bounds what waits behind a reader, not a frame. One that is larger is
+ * taken when nothing waits, and is not counted then; while something waits it is
+ * left out, for it is news of progress, and a reader that keeps up is not cut for
+ * our frame's size. So at most one such frame and queue_max are held.
+ */
 static bool sse_queue_locked(struct exchange *ex, const char *json, size_t len)
 {
 	size_t frame = len + sizeof(FRAME_HEAD) - 1 + sizeof(FRAME_TAIL) - 1;
+	size_t counted = queued_bytes(ex) - ex->queue_free;
 
-	if (frame > ex->queue_max || queued_bytes(ex) > ex->queue_max - frame)
+	if (frame > ex->queue_max) {
+		if (queued_bytes(ex) > 0)
+			return true;
+		ex->queue_free = frame;
+	} else if (counted > ex->queue_max - frame) {
 		return false;
+	}
 	strbuf_adds(&ex->queue, FRAME_HEAD);
 	strbuf_add(&ex->queue, json, len);
 	strbuf_adds(&ex->queue, FRAME_TAIL);
@@ -79,6 +91,7 @@ static size_t take_queued(struct exchange *ex, char *buf, size_t max)
 		return 0;
 	memcpy(buf, ex->queue.data + ex->queue_pos, n);
 	ex->queue_pos += n;
+	ex->queue_free -= n < ex->queue_free ? n : ex->queue_free;
 	/* Empty again; otherwise the sent half is dropped once it is the larger. */
 	if (ex->queue_pos == ex->queue.len) {
 		strbuf_reset(&ex->queue);
@@ -192,10 +205,9 @@ void sse_sweep(struct exchange *ex, uint64_t now_ns)
 	if (ex->suspended && cfg->heartbeat_s && silent >= cfg->heartbeat_s * 1000000000ULL) {
 		strbuf_adds(&ex->queue, ":\n\n");
 		exchange_resume_locked(ex);
-	} else if (!ex->suspended && cfg->write_timeout_s &&
-		silent > cfg->write_timeout_s * 1000000000ULL) {
+	} else if (!ex->suspended && ex->mhd) {
 		/* Not waiting for the worker, so waiting for the client. */
-		stalled = true;
+		stalled = stall_answer(ex, now_ns);
 	}
 	pthread_mutex_unlock(&ex->lock);
 	if (stalled)

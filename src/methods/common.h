@@ -26,7 +26,7 @@ struct methods_retrieve_params {
 	struct rpc_real min_score;
 	unsigned char include_text, include_vectors, strict; /* enum rpc_tristate */
 	/* filled by the check: */
-	const char *notes[8]; /* preferences dropped because strict is false */
+	const char *notes[16]; /* preferences dropped because strict is false */
 	size_t note_count;
 };
 

@@ -54,15 +54,15 @@ const struct rpc_param methods_retrieve_table[METHODS_RETRIEVE_PARAMS] = {
 	  .summary = "the question: text, a text block or an array of them" },
 	{ .name = "k", .type = RPC_P_INT, .min = 1, .max = SAFE_INT, .offset = AT(k),
 	  .summary = "hits wanted, default 10; clamped to retrieve.maxK" },
-	{ .name = "mode", .type = RPC_P_STRING, .offset = AT(mode), .summary = "sparse" },
-	{ .name = "modality", .type = RPC_P_STRING, .offset = AT(modality), .summary = "text" },
+	{ .name = "mode", .type = RPC_P_STRING, .flags = RPC_P_NONEMPTY, .offset = AT(mode), .summary = "sparse" },
+	{ .name = "modality", .type = RPC_P_STRING, .flags = RPC_P_NONEMPTY, .offset = AT(modality), .summary = "text" },
 	{ .name = "candidateK", .type = RPC_P_INT, .min = 1, .max = SAFE_INT,
 	  .offset = AT(candidate_k), .summary = "candidates of the recall stage, default 100" },
 	{ .name = "minScore", .type = RPC_P_REAL, .min = -1e308, .max = 1e308,
 	  .offset = AT(min_score), .summary = "hits with a lower score are left out" },
 	{ .name = "recency", .type = RPC_P_OBJECT, .offset = AT(recency), .sub = recency_table,
 	  .sub_count = 2, .summary = "lets scores fall with a document's age" },
-	{ .name = "unit", .type = RPC_P_STRING, .offset = AT(unit), .summary = "chunk" },
+	{ .name = "unit", .type = RPC_P_STRING, .flags = RPC_P_NONEMPTY, .offset = AT(unit), .summary = "chunk" },
 	{ .name = "includeText", .type = RPC_P_BOOL, .offset = AT(include_text),
 	  .summary = "whether hits carry their text, default true" },
 	{ .name = "includeVectors", .type = RPC_P_BOOL, .offset = AT(include_vectors) },
@@ -128,6 +128,8 @@ static enum rpc_code check_value(struct rpc_call *call, struct methods_retrieve_
 		return RPC_OK;
 	snprintf(option, sizeof(option), "%.*s",
 		(int)utf8_floor(value.data, value.len, sizeof(option) - 1), value.data);
+	if (!option[0]) /* it begins with U+0000: nothing that could be named */
+		return rpc_error_set(rpc_call_error(call), RPC_INVALID_PARAMS, "%s", text);
 	return refuse(call, p, option, text);
 }
 
@@ -164,11 +166,19 @@ enum rpc_code methods_retrieve_check(struct rpc_call *call, void *params)
 	struct methods_retrieve_params *p = params;
 	struct rpc_error *err = rpc_call_error(call);
 	enum rpc_code rc = check_funnel(call, p);
+	char corpus[VERSION_ID_LEN + 1];
+	uint64_t commit;
 
 	if (rc)
 		return rc;
 	if (p->rewrite && !json_is_false(p->rewrite) && !json_is_string(p->rewrite))
 		return rpc_error_field(err, "rewrite", "rewrite must be a string or false");
+	if (p->query.text.len > MAX_QUERY_BYTES)
+		return rpc_error_set(err, RPC_TOO_LARGE, "a query may have at most %d bytes",
+			MAX_QUERY_BYTES);
+	if (p->index_version.data && !version_parse(p->index_version, corpus, &commit))
+		return rpc_error_field(err, "indexVersion",
+			"indexVersion is none of this server's");
 	/* What narrows the result is never dropped, not even with strict:false (D40). */
 	if (p->filter)
 		return rpc_error_option(err, "filter", "filter is not offered");
@@ -335,9 +345,6 @@ enum rpc_code methods_retrieve(struct rpc_call *call, const void *params, struct
 	uint64_t began = clock_mono_ns();
 	struct error e;
 
-	if (req.query.len > MAX_QUERY_BYTES)
-		return rpc_error_set(rpc_call_error(call), RPC_TOO_LARGE,
-			"a query may have at most %d bytes", MAX_QUERY_BYTES);
 	fill_funnel(m, p, &req);
 	if (retrieve_run(m->engine, &req, &hooks, rpc_call_arena(call), &res, &e))
 		return methods_fail(call, &e);

@@ -13,11 +13,11 @@ static const struct rpc_method rows[] = {
 	  .run = rpc_initialize,
 	  .params = rpc_initialize_table, .param_count = RPC_INITIALIZE_PARAMS,
 	  .params_size = sizeof(struct rpc_initialize_params),
-	  .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
+	  .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_OWN_META },
 	{ .name = "info",
 	  .summary = "The same as initialize answers, without a session.",
 	  .run = rpc_info,
-	  .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
+	  .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_OWN_META },
 	{ .name = "ping",
 	  .summary = "Answers at once and echoes the nonce.",
 	  .run = rpc_ping,
@@ -27,7 +27,7 @@ static const struct rpc_method rows[] = {
 	{ .name = "shutdown",
 	  .summary = "Ends the session; over stdio, the process.",
 	  .run = rpc_shutdown,
-	  .flags = RPC_M_OPEN | RPC_M_INLINE | RPC_M_LIFECYCLE },
+	  .flags = RPC_M_OPEN | RPC_M_INLINE },
 
 	/* retrieval */
 	{ .name = "retrieve",

@@ -127,34 +127,63 @@ static int by_score(const void *a, const void *b)
 		(x->candidate.chunk < y->candidate.chunk);
 }
 
+static enum status decay_one(struct run *r, struct retrieve_hit *hit, struct arena *scratch)
+{
+	const struct retrieve_request *req = r->req;
+	struct engine_record rec;
+	int64_t when;
+	enum status st;
+
+	st = engine_fetch(r->view, &hit->candidate, ENGINE_META, scratch, &rec, r->e);
+	if (st || !rec.meta.data)
+		return st;
+	if (r->hooks->meta_date(r->hooks->arg, rec.meta, req->recency_field, &when) &&
+		when < req->now_ms) {
+		double age_days = ((double)req->now_ms - (double)when) / DAY_MS;
+
+		hit->score *= exp2(-age_days / req->half_life_days);
+	}
+	return ST_OK;
+}
+
 /*
  * R6: score times 2^(-age / half-life). A date in the future counts as now; a
  * document without a date keeps its score, as if it were new.
  */
 static enum status decay(struct run *r)
 {
-	const struct retrieve_request *req = r->req;
+	struct arena scratch; /* one candidate's meta at a time */
+	enum status st = ST_OK;
 
-	if (!req->recency_field.data)
+	if (!r->req->recency_field.data)
 		return ST_OK;
-	for (size_t i = 0; i < r->n; i++) {
-		struct engine_record rec;
-		int64_t when;
-		enum status st;
-
-		st = engine_fetch(r->view, &r->hits[i].candidate, ENGINE_META, r->arena, &rec,
-			r->e);
-		if (st)
-			return st;
-		if (rec.meta.data &&
-			r->hooks->meta_date(r->hooks->arg, rec.meta, req->recency_field, &when) &&
-			when < req->now_ms) {
-			double age_days = ((double)req->now_ms - (double)when) / DAY_MS;
-
-			r->hits[i].score *= exp2(-age_days / req->half_life_days);
-		}
+	arena_init(&scratch, 0);
+	for (size_t i = 0; i < r->n && !st; i++) {
+		st = decay_one(r, &r->hits[i], &scratch);
+		arena_release(&scratch);
 	}
+	if (st)
+		return st;
 	qsort(r->hits, r->n, sizeof(*r->hits), by_score);
+	return ST_OK;
+}
+
+/* Reads what the hit's answer carries; *bytes sums it up over the hits. */
+static enum status pack_one(struct run *r, struct retrieve_hit *hit, unsigned want, size_t *bytes)
+{
+	struct engine_record *rec = &hit->record;
+	enum status st = engine_fetch(r->view, &hit->candidate, want, r->arena, rec, r->e);
+
+	if (st)
+		return st;
+	*bytes += rec->text.len + rec->meta.len;
+	if (*bytes > RETRIEVE_MAX_ANSWER)
+		return error_set(r->e, ST_TOO_LARGE,
+			"the hits are larger than %u MiB together; ask for fewer, or without "
+			"their texts (includeText)",
+			RETRIEVE_MAX_ANSWER >> 20);
+	if (r->hooks->stop(r->hooks->arg))
+		return error_set(r->e, ST_CANCELLED, "cancelled");
 	return ST_OK;
 }
 
@@ -162,6 +191,7 @@ static enum status pack(struct run *r)
 {
 	const struct retrieve_request *req = r->req;
 	unsigned want = ENGINE_META | ENGINE_CITATION | (req->want_text ? ENGINE_TEXT : 0);
+	size_t bytes = 0;
 	enum status st = decay(r);
 
 	if (!st)
@@ -173,8 +203,7 @@ static enum status pack(struct run *r)
 	while (req->has_min_score && r->n && r->hits[r->n - 1].score < req->min_score)
 		r->n--;
 	for (size_t i = 0; i < r->n && !st; i++)
-		st = engine_fetch(r->view, &r->hits[i].candidate, want, r->arena,
-			&r->hits[i].record, r->e);
+		st = pack_one(r, &r->hits[i], want, &bytes);
 	r->out->hits = r->hits;
 	r->out->n = r->n;
 	return st;

@@ -35,6 +35,8 @@ struct retrieve_hit {
 };
 
 #define RETRIEVE_MAX_NOTES 8
+/* Texts and metas of all hits together; more is ST_TOO_LARGE. */
+#define RETRIEVE_MAX_ANSWER (64U << 20)
 
 struct retrieve_result {
 	struct retrieve_hit *hits; /* arena; best first */
@@ -57,7 +59,7 @@ struct retrieve_hooks {
 };
 
 /*
- * Errors: ST_INVALID with field indexVersion, ST_GONE for a pinned version that is
+ * Errors: ST_INVALID with field indexVersion, ST_TOO_LARGE (RETRIEVE_MAX_ANSWER), ST_GONE for a pinned version that is
  * not served any more, ST_CANCELLED when stop said so, and what engine.h names.
  */
 enum status retrieve_run(struct engine *en, const struct retrieve_request *req,

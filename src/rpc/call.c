@@ -34,11 +34,6 @@ const json_t *rpc_call_meta(const struct rpc_call *call)
 	return call->meta;
 }
 
-const json_t *rpc_call_capabilities(const struct rpc_call *call)
-{
-	return call->job->rpc->capabilities;
-}
-
 static bool was_cancelled(const struct rpc_call *call)
 {
 	return atomic_load_explicit(&call->inflight.cancelled, memory_order_relaxed) ||
@@ -63,14 +58,16 @@ enum rpc_code rpc_call_stopped(struct rpc_call *call)
 	return rpc_error_set(&call->err, RPC_TIMEOUT, "the deadline of this request passed");
 }
 
-uint64_t rpc_call_deadline_ns(const struct rpc_call *call)
-{
-	return call->deadline_ns;
-}
-
 bool rpc_call_wants_progress(const struct rpc_call *call)
 {
 	return call->token && call->job->ops && !call->job->batch && call->job->wants_progress;
+}
+
+/* T6: as it came, down to the spelling of a number. */
+static void write_token(const struct rpc_call *call, struct json_writer *w)
+{
+	jw_key(w, "progressToken");
+	jw_raw(w, call->spans.token.data, call->spans.token.len);
 }
 
 /* A reader that is gone or too slow ends the request. */
@@ -106,8 +103,7 @@ void rpc_call_progress(struct rpc_call *call, double progress, const char *stage
 		progress = 1;
 	call->progress = progress;
 	open_notification(&w, &sb, "notifications/progress");
-	jw_key(&w, "progressToken");
-	jw_json(&w, call->token);
+	write_token(call, &w);
 	jw_kv_real(&w, "progress", progress);
 	jw_kv_string(&w, "stage", stage);
 	if (message)
@@ -143,8 +139,7 @@ void rpc_call_log(struct rpc_call *call, enum log_level level, const char *logge
 	if (call->token) {
 		jw_key(&w, "_meta");
 		jw_object(&w);
-		jw_key(&w, "progressToken");
-		jw_json(&w, call->token);
+		write_token(call, &w);
 		jw_end(&w);
 	}
 	jw_end(&w);

@@ -80,7 +80,7 @@ static void run_handler(struct rpc_call *call)
 		rc = strbuf_ok(body) ? rpc_error_set(&call->err, RPC_INTERNAL, "internal error")
 				     : rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
 	if (rc == RPC_OK && is_request(call)) {
-		if (job->trace_id[0] && !(call->method->flags & RPC_M_LIFECYCLE))
+		if (job->trace_id[0] && !(call->method->flags & RPC_M_OWN_META))
 			add_trace_id(body, at, job->trace_id);
 		strbuf_addc(body, '}');
 		call->state = CALL_ANSWERED;
@@ -108,7 +108,7 @@ void call_run(struct rpc_call *call)
 
 /* ---- checks ---- */
 
-static const struct rpc_method *find_method(const struct rpc *rpc, struct bytes name)
+const struct rpc_method *call_find_method(const struct rpc *rpc, struct bytes name)
 {
 	/* Seventeen rows: a linear look beats hashing the name. */
 	for (size_t i = 0; i < rpc->method_count; i++)
@@ -145,13 +145,17 @@ static enum rpc_code check_path(struct rpc_call *call)
 static enum rpc_code check_method(struct rpc_call *call)
 {
 	struct rpc_job *job = call->job;
-	const struct rpc_method *m = find_method(job->rpc, call->env.method);
+	const struct rpc_method *m = call_find_method(job->rpc, call->env.method);
 	enum rpc_code rc = session_gate(call, m && (m->flags & RPC_M_OPEN));
 
 	if (rc)
 		return rc;
 	if (!m)
-		return rpc_error_set(&call->err, RPC_UNKNOWN_METHOD, "unknown method");
+		return rpc_error_set(&call->err, RPC_UNKNOWN_METHOD,
+			"unknown method; info lists what is offered");
+	if (m->run && m->right == RPC_WRITE && m->capability &&
+		!advertised(job->rpc->capabilities, m->capability))
+		return rpc_error_set(&call->err, RPC_CAPABILITY, "this server is read-only");
 	if (!m->run || (m->capability && !advertised(job->rpc->capabilities, m->capability)))
 		return rpc_error_set(&call->err, RPC_CAPABILITY,
 			"%s is not among the capabilities of this server", m->name);
@@ -222,9 +226,6 @@ static enum rpc_code check_params(struct rpc_call *call)
 		&call->err);
 	if (rc)
 		return rc;
-	if (job->lossy) /* no declared field was at fault, so it stands deeper */
-		return rpc_error_set(&call->err, RPC_INVALID_PARAMS,
-			"a number in params does not fit 64 bits");
 	return m->check ? m->check(call, call->params) : RPC_OK;
 }
 
@@ -291,16 +292,11 @@ void call_unregister(struct rpc_call *call)
  */
 static bool may_cancel(const struct rpc_job *job)
 {
-	struct session_info info;
-	char key[SESSION_KEY_MAX];
-
 	if (job->transport == RPC_OVER_STDIO)
 		return true;
-	if (job->session[0]) {
-		snprintf(key, sizeof(key), "t:%s\n%s", job->caller.identity, job->session);
-		return sessions_find(job->rpc->sessions, key, &info);
-	}
-	return job->caller.authenticated && !job->has_session;
+	if (job->has_session)
+		return session_presented(job);
+	return job->caller.authenticated;
 }
 
 void call_notification(struct rpc_call *call)

@@ -46,6 +46,10 @@ void envelope_read(const json_t *message, struct bytes raw_id, bool compact, str
 		return;
 	}
 	method = json_object_get(message, "method");
+	if (!method || json_is_null(method)) {
+		invalid(ret, err, "method is missing");
+		return;
+	}
 	if (!json_is_string(method)) {
 		invalid(ret, err, "method must be a string");
 		return;

@@ -1,7 +1,4 @@
-/*
- * rpc/error.c: one table of RCP/1 codes: the message when nothing better is known,
- * and whether the same request may succeed later (specification 12 and 12.2).
- */
+/* rpc/error.c: filling errors and writing them as JSON-RPC (specification 12). */
 #include "rpc/error.h"
 
 #include <stdarg.h>
@@ -11,46 +8,10 @@
 #include "rpc/writer.h"
 #include "util/utf8.h"
 
-static const struct {
-	enum rpc_code code;
-	const char *name;
-	bool retryable;
-} codes[] = {
-	{ RPC_PARSE, "parse error", false },
-	{ RPC_INVALID_REQUEST, "invalid request", false },
-	{ RPC_INVALID_PARAMS, "invalid params", false },
-	{ RPC_INTERNAL, "internal error", false },
-	{ RPC_NOT_INITIALIZED, "not initialized", true },
-	{ RPC_VERSION, "no common protocol version", false },
-	{ RPC_CAPABILITY, "capability not advertised", false },
-	{ RPC_UNKNOWN_METHOD, "unknown method", false },
-	{ RPC_OPTION, "option not supported", false },
-	{ RPC_CANCELLED, "cancelled", false },
-	{ RPC_UNAVAILABLE, "backend unavailable", true },
-	{ RPC_RATE_LIMITED, "rate limited", true },
-	{ RPC_UNAUTHORIZED, "unauthorized", false },
-	{ RPC_TOO_LARGE, "too large", false },
-	{ RPC_TIMEOUT, "timed out", true },
-	{ RPC_NOT_FOUND, "not found", false },
-	{ RPC_CONFLICT, "conflict", false },
-};
-
-#define CODE_COUNT (sizeof(codes) / sizeof(codes[0]))
-
-const char *rpc_code_name(enum rpc_code code)
-{
-	for (size_t i = 0; i < CODE_COUNT; i++)
-		if (codes[i].code == code)
-			return codes[i].name;
-	return "unknown error";
-}
-
 bool rpc_code_retryable(enum rpc_code code)
 {
-	for (size_t i = 0; i < CODE_COUNT; i++)
-		if (codes[i].code == code)
-			return codes[i].retryable;
-	return false;
+	return code == RPC_NOT_INITIALIZED || code == RPC_UNAVAILABLE || code == RPC_RATE_LIMITED ||
+		code == RPC_TIMEOUT;
 }
 
 /* Copies into a fixed array, cutting on a whole character. */

@@ -41,8 +41,6 @@ struct rpc_error {
 	uint32_t retry_after_ms; /* 0: left out */
 };
 
-/* The default message of a code, e.g. "unknown method". Static storage. */
-const char *rpc_code_name(enum rpc_code code);
 /* Whether a retry of the same request may succeed (specification 12.2). */
 bool rpc_code_retryable(enum rpc_code code);
 /* Fills err; returns code. The _field and _option forms also set error.data. */

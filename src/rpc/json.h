@@ -1,8 +1,8 @@
 /*
  * rpc/json.h: JSON in, within limits (M15, D41). A first pass over the bytes, in
- * constant memory, counts depth, keys and string lengths and remembers where the
- * ids stand, so that they can be echoed exactly as they were written (D19); then
- * Jansson parses.
+ * constant memory, counts depth, values and string lengths and remembers where the
+ * few values stand that are echoed exactly as they were written (D19, L5, T6) or
+ * wanted before anything is parsed (L6, L7); then Jansson parses.
  */
 #ifndef RCPD_RPC_JSON_H
 #define RCPD_RPC_JSON_H
@@ -15,25 +15,37 @@
 #include "util/bytes.h"
 
 struct json_bounds {
-	size_t max_depth, max_keys, max_string;
+	size_t max_depth;
+	size_t max_values; /* members and elements of all objects and arrays */
+	size_t max_string;
+	size_t max_batch;
 };
 
-/* Where the raw text of "id" stands: of the message, or of each member of a batch. */
-struct json_ids {
-	struct bytes *v; /* the caller's array */
-	size_t cap;      /* its size; ids of later members are not kept */
+/* Raw text of a message's scalars; NONE where absent or no string or number. */
+struct json_spans {
+	struct bytes id;
+	struct bytes nonce;    /* params.nonce */
+	struct bytes token;    /* params._meta.progressToken */
+	struct bytes deadline; /* params._meta.deadlineMs */
 };
 
-struct json_doc {
-	json_t *root; /* new reference */
-	bool lossy;   /* some integer did not fit 64 bits: all numbers are reals */
+struct json_scan {
+	bool batch;               /* the text is an array */
+	bool batch_excess;        /* with more members than max_batch */
+	struct json_spans *spans; /* the caller's: one, or max_batch of them, zeroed */
+	size_t cap;               /* their number; later members are not kept */
 };
 
 /*
- * RPC_OK, or RPC_PARSE / RPC_TOO_LARGE with err filled. The caller zeroes ids->v;
- * what is set there borrows from text. An id beyond 64 bits is RPC_PARSE.
+ * The first pass alone. RPC_OK, or RPC_PARSE / RPC_TOO_LARGE with err filled. What
+ * it finds in text that is no JSON means nothing; spans borrow from text.
  */
-enum rpc_code json_read(const char *text, size_t len, const struct json_bounds *bounds,
-	struct json_ids *ids, struct json_doc *ret, struct rpc_error *err);
+enum rpc_code json_scan(const char *text, size_t len, const struct json_bounds *bounds,
+	struct json_scan *ret, struct rpc_error *err);
+/*
+ * Parses text that passed the scan; *ret is a new reference. Integers beyond 64
+ * bits become reals: too large for any declared integer, ignored where unknown.
+ */
+enum rpc_code json_parse(const char *text, size_t len, json_t **ret, struct rpc_error *err);
 
 #endif

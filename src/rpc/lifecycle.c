@@ -2,9 +2,9 @@
  * rpc/lifecycle.c: initialize, info, ping, shutdown, and the session gate. Which
  * session a message belongs to depends on the mode:
  *
- *   stateless  none; a token is handed out for cancels only
- *   token      "t:" identity NUL token    (RCP-Session)
- *   strict     "i:" identity; a token for cancels besides
+ *   stateless  "t:" identity newline token; nothing requires it, cancels use it
+ *   token      "t:" identity newline token    (RCP-Session)
+ *   strict     "i:" identity; its token is for cancels
  *   process    "p"
  */
 #include "rpc/lifecycle.h"
@@ -44,11 +44,6 @@ const struct rpc_param rpc_ping_table[RPC_PING_PARAMS] = {
 		.summary = "echoed in the answer" },
 };
 
-static void token_key(const struct rpc_job *job, const char *token, char out[SESSION_KEY_MAX])
-{
-	snprintf(out, SESSION_KEY_MAX, "t:%s\n%s", job->caller.identity, token);
-}
-
 void session_key(const struct rpc_job *job, const char *token, char out[SESSION_KEY_MAX])
 {
 	switch (job->rpc->mode) {
@@ -60,9 +55,21 @@ void session_key(const struct rpc_job *job, const char *token, char out[SESSION_
 		break;
 	case RPC_SESSIONS_TOKEN:
 	case RPC_SESSIONS_STATELESS:
-		token_key(job, token, out);
+		snprintf(out, SESSION_KEY_MAX, "t:%s\n%s", job->caller.identity, token);
 		break;
 	}
+}
+
+bool session_presented(const struct rpc_job *job)
+{
+	struct session_info info;
+	char key[SESSION_KEY_MAX];
+
+	if (!job->session[0])
+		return false;
+	session_key(job, job->session, key);
+	return sessions_find(job->rpc->sessions, key, &info) &&
+		crypto_equal(info.token, job->session, SESSION_TOKEN_LEN);
 }
 
 enum rpc_code session_gate(struct rpc_call *call, bool open)
@@ -128,32 +135,30 @@ static int wanted_log_level(const struct rpc_call *call, const struct rpc_initia
 	return log && !json_is_false(log) && !json_is_null(log) ? LOG_INFO : -1;
 }
 
+static enum rpc_code initialized_twice(struct rpc_call *call)
+{
+	return rpc_error_set(&call->err, RPC_INVALID_REQUEST,
+		"already initialized: a session negotiates once");
+}
+
 /* Opens the session; a token goes out over HTTP. */
 static enum rpc_code start_session(struct rpc_call *call, int log_level)
 {
 	struct rpc_job *job = call->job;
-	struct rpc *rpc = job->rpc;
-	struct session_info info = { log_level };
-	enum status st = ST_OK;
-	char key[SESSION_KEY_MAX], token[SESSION_TOKEN_LEN + 1] = "";
+	struct session_info info = { .log_level = log_level };
+	char key[SESSION_KEY_MAX];
+	enum status st;
 
-	if (rpc->mode != RPC_SESSIONS_PROCESS &&
-		crypto_random_hex(SESSION_TOKEN_LEN / 2, token) != ST_OK)
+	if (job->rpc->mode != RPC_SESSIONS_PROCESS &&
+		crypto_random_hex(SESSION_TOKEN_LEN / 2, info.token) != ST_OK)
 		return rpc_error_set(&call->err, RPC_INTERNAL, "no random bytes for a session");
-	if (rpc->mode == RPC_SESSIONS_PROCESS || rpc->mode == RPC_SESSIONS_STRICT) {
-		session_key(job, token, key);
-		st = sessions_start(rpc->sessions, key, &info);
-	}
-	if (st == ST_OK && token[0]) {
-		token_key(job, token, key);
-		st = sessions_start(rpc->sessions, key, &info);
-		memcpy(job->session_out, token, sizeof(token));
-	}
+	session_key(job, info.token, key);
+	st = sessions_start(job->rpc->sessions, key, job->caller.identity, &info);
 	if (st == ST_CONFLICT)
-		return rpc_error_set(&call->err, RPC_INVALID_REQUEST,
-			"already initialized: a session negotiates once");
+		return initialized_twice(call);
 	if (st)
 		return rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
+	memcpy(job->session_out, info.token, sizeof(info.token));
 	return RPC_OK;
 }
 
@@ -161,8 +166,6 @@ enum rpc_code rpc_initialize(struct rpc_call *call, const void *params, struct j
 {
 	const struct rpc_initialize_params *p = params;
 	struct rpc_job *job = call->job;
-	struct session_info info;
-	char key[SESSION_KEY_MAX];
 	enum rpc_code rc;
 
 	if (p->protocol_version.v < 1)
@@ -170,11 +173,12 @@ enum rpc_code rpc_initialize(struct rpc_call *call, const void *params, struct j
 			"protocol version %lld is not spoken; this server speaks 1",
 			(long long)p->protocol_version.v);
 	/* In token mode the session to be opened twice is the one presented. */
-	session_key(job, job->session, key);
-	if (job->rpc->mode == RPC_SESSIONS_TOKEN && job->has_session &&
-		sessions_find(job->rpc->sessions, key, &info))
-		return rpc_error_set(&call->err, RPC_INVALID_REQUEST,
-			"already initialized: a session negotiates once");
+	if (job->rpc->mode == RPC_SESSIONS_TOKEN && session_presented(job))
+		return initialized_twice(call);
+	/* Room for the answer first: a session that is open must not be reported as
+	 * failed, or the retry would be refused. */
+	if (!strbuf_grow(out->out, job->rpc->capabilities_len + 1024))
+		return rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
 	rc = start_session(call, wanted_log_level(call, p));
 	if (rc)
 		return rc;
@@ -192,11 +196,10 @@ enum rpc_code rpc_ping(struct rpc_call *call, const void *params, struct json_wr
 {
 	const struct rpc_ping_params *p = params;
 
-	(void)call;
 	jw_object(out);
-	if (p->nonce) {
+	if (p->nonce) { /* L5: as it came, down to the spelling of a number */
 		jw_key(out, "nonce");
-		jw_json(out, p->nonce);
+		jw_raw(out, call->spans.nonce.data, call->spans.nonce.len);
 	}
 	jw_end(out);
 	return RPC_OK;
@@ -210,10 +213,6 @@ enum rpc_code rpc_shutdown(struct rpc_call *call, const void *params, struct jso
 	(void)params;
 	session_key(job, job->session, key);
 	sessions_end(job->rpc->sessions, key);
-	if (job->session[0]) {
-		token_key(job, job->session, key);
-		sessions_end(job->rpc->sessions, key);
-	}
 	job->shutdown = true;
 	jw_object(out);
 	jw_end(out);

@@ -134,21 +134,6 @@ static enum rpc_code read_string(struct walk *w, const struct rpc_param *p, cons
 	return RPC_OK;
 }
 
-static enum rpc_code read_enum(struct walk *w, const struct rpc_param *p, const char *path,
-	const json_t *v, int *ret)
-{
-	if (!json_is_string(v))
-		return wrong_type(w, path, "a string", v);
-	for (int i = 0; p->choices[i]; i++)
-		if (json_string_length(v) == strlen(p->choices[i]) &&
-			strcmp(json_string_value(v), p->choices[i]) == 0) {
-			*ret = i;
-			return RPC_OK;
-		}
-	return rpc_error_option(w->err, json_string_value(v), "%s '%.40s' is not supported", path,
-		json_string_value(v));
-}
-
 static enum rpc_code read_strings(struct walk *w, const struct rpc_param *p, const char *path,
 	const json_t *v, struct rpc_strings *ret)
 {
@@ -348,8 +333,6 @@ static enum rpc_code read_value(struct walk *w, const struct rpc_param *p, const
 		return RPC_OK;
 	case RPC_P_STRING:
 		return read_string(w, p, path, v, dst);
-	case RPC_P_ENUM:
-		return read_enum(w, p, path, v, dst);
 	case RPC_P_TEXT:
 		rc = rpc_text_parse(v, path, true, w->arena, &text->text, w->err);
 		text->set = rc == RPC_OK;
@@ -377,8 +360,6 @@ static enum rpc_code read_table(struct walk *w, const struct rpc_param *table, s
 		char path[PATH_MAX_BYTES];
 		enum rpc_code rc;
 
-		if (p->type == RPC_P_ENUM)
-			memcpy(dst + p->offset, &(int){ -1 }, sizeof(int));
 		if (!v || json_is_null(v)) {
 			if (!(p->flags & RPC_P_REQUIRED))
 				continue;

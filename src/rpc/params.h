@@ -4,9 +4,9 @@
  * OpenAPI and the manifest, so they cannot drift apart.
  *
  * Rules for all (M8-M11, D29, D31): unknown members are ignored; null is absent;
- * integers may be written 5.0 or 1e1 and must lie within 53 bits; enums are case
- * sensitive and a value that is not listed is -32005 with error.data.option = it;
- * any other bad value is -32602 with error.data.field = its path.
+ * integers may be written 5.0 or 1e1 and must lie within 53 bits; a bad value is
+ * -32602 with error.data.field = its path. Named values (modes, units) are strings
+ * here; the method's check knows which of them are offered.
  */
 #ifndef RCPD_RPC_PARAMS_H
 #define RCPD_RPC_PARAMS_H
@@ -25,7 +25,6 @@ enum rpc_param_type {
 	RPC_P_REAL,   /* struct rpc_real */
 	RPC_P_BOOL,   /* enum rpc_tristate (unsigned char) */
 	RPC_P_STRING, /* struct bytes */
-	RPC_P_ENUM,   /* int: index into choices, -1 absent */
 	RPC_P_TEXT,   /* struct rpc_text: string, content block or array of blocks (M13) */
 	RPC_P_OBJECT, /* the sub-table's struct, inline; its `present` is a bool at offset 0 */
 	RPC_P_FALSE_OR_OBJECT, /* as OBJECT, or false: then present stays false */
@@ -67,7 +66,6 @@ struct rpc_param {
 	unsigned flags;
 	size_t offset;               /* offsetof the destination */
 	double min, max;             /* INT and REAL: inclusive range; STRING, STRINGS: length */
-	const char *const *choices;  /* ENUM: NULL-terminated */
 	const struct rpc_param *sub; /* OBJECT: its table */
 	size_t sub_count;
 	const char *summary; /* one line for docs and OpenAPI */

@@ -6,6 +6,7 @@
 
 #include "rpc/envelope.h"
 #include "rpc/inflight.h"
+#include "rpc/json.h"
 #include "rpc/rpc.h"
 #include "rpc/session.h"
 
@@ -37,6 +38,7 @@ enum call_state {
 struct rpc_call {
 	struct rpc_job *job;
 	struct envelope env;
+	struct json_spans spans; /* what is echoed as it was written */
 	enum call_state state;
 	const struct rpc_method *method;
 	void *params;
@@ -56,11 +58,12 @@ struct rpc_job {
 	struct rpc *rpc;
 	enum rpc_transport transport;
 	bool has_path, has_session, wants_progress;
-	bool parsed, answered, batch, shutdown;
+	bool scanned, parsed, answered, batch, shutdown;
+	struct json_scan scan;
+	struct bytes early_id; /* the id as text while the message waits to be parsed */
 	struct strbuf body;
 	struct arena arena;
 	json_t *root;
-	bool lossy; /* numbers beyond 64 bits: see json.h */
 	char *path_method;
 	char session[SESSION_TOKEN_LEN + 1]; /* RCP-Session as sent; "" if it cannot be one */
 	char trace_id[TRACE_ID_LEN + 1];
@@ -86,6 +89,8 @@ struct rpc_job {
 void call_prepare(struct rpc_call *call);
 /* Runs a CALL_READY call to its answer. */
 void call_run(struct rpc_call *call);
+/* The row of a method, or NULL. */
+const struct rpc_method *call_find_method(const struct rpc *rpc, struct bytes name);
 /* Cancelled, or past its deadline at that moment. */
 bool call_stopped_at(const struct rpc_call *call, uint64_t now_ns);
 /* Appends an error answer under the call's id (nothing for notifications). */
@@ -96,8 +101,20 @@ void call_unregister(struct rpc_call *call);
 /* A message of the notifications family: cancel is acted on, the rest is dropped. */
 void call_notification(struct rpc_call *call);
 
+/* Answers calls in order until one needs a worker or, with slow, to the end. */
+void job_advance(struct rpc_job *job, bool slow);
+/* The whole job is answered with one error object. */
+void job_reply_error(struct rpc_job *job, enum rpc_reply_kind kind, struct bytes id,
+	const struct rpc_error *err);
+/* All calls are answered. */
+void job_finish(struct rpc_job *job);
+/* The message's text is not needed any more: ids live in it, so this is the end. */
+void job_drop_message(struct rpc_job *job);
+
 /* The key of the session that governs a message of this job, written to out. */
 void session_key(const struct rpc_job *job, const char *token, char out[SESSION_KEY_MAX]);
+/* Whether RCP-Session is a token that initialize handed out to this caller. */
+bool session_presented(const struct rpc_job *job);
 /* RPC_OK if the method may be served now, else RPC_NOT_INITIALIZED or
  * RPC_NOT_FOUND (an expired session). Also finds the peer's log level. */
 enum rpc_code session_gate(struct rpc_call *call, bool open);

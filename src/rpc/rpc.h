@@ -43,7 +43,7 @@ enum rpc_session_mode {
 /* All counts and sizes that a client controls (M15, C5). Zero is not "no limit". */
 struct rpc_limits {
 	size_t max_depth;       /* JSON nesting, default 64 */
-	size_t max_keys;        /* object members in a message, default 1,000,000 */
+	size_t max_values;      /* JSON members and elements in a message, default 250,000 */
 	size_t max_string;      /* bytes of one JSON string, default 16 MiB */
 	size_t max_batch;       /* members of a batch, default 100 */
 	size_t max_sessions;    /* live sessions, oldest dropped first, default 10,000 */
@@ -96,6 +96,14 @@ void rpc_job_unref(struct rpc_job *job); /* NULL is fine */
  * the worker otherwise. Idempotent.
  */
 void rpc_job_parse(struct rpc_job *job);
+/*
+ * Before a large message waits for a worker to parse it: looks at its bytes once,
+ * for the limits (it may be answered after this) and for the id and deadline, so
+ * that a cancel and the deadline reach it in the queue. Idempotent.
+ */
+void rpc_job_scan(struct rpc_job *job);
+/* Cancelled, or past its deadline: whoever holds it back should hand it on. */
+bool rpc_job_stale(const struct rpc_job *job, uint64_t now_ns);
 bool rpc_job_answered(const struct rpc_job *job); /* reply is ready */
 /* After parse: one request of a method that streams, not answered yet. */
 bool rpc_job_streams(const struct rpc_job *job);

@@ -17,11 +17,13 @@
 #include "util/mem.h"
 
 #define BUCKETS 1024U
+#define OWNER_SHARE 4 /* one owner may hold a fourth of the table */
 
 struct session {
 	struct session *chain;
 	struct session *newer, *older;
 	uint64_t expires_ms;
+	uint64_t owner; /* hash of the identity */
 	struct session_info info;
 	char key[];
 };
@@ -31,6 +33,7 @@ struct sessions {
 	struct session *buckets[BUCKETS];
 	struct session *newest, *oldest;
 	size_t count, max;
+	size_t owned[BUCKETS]; /* sessions by hash of owner: an upper bound for each */
 	uint64_t ttl_ms;
 };
 
@@ -100,6 +103,7 @@ static void drop(struct sessions *s, struct session **slot)
 	*slot = e->chain;
 	list_remove(s, e);
 	s->count--;
+	s->owned[e->owner % BUCKETS]--;
 	mem_free(e);
 }
 
@@ -136,31 +140,60 @@ bool sessions_find(struct sessions *s, const char *key, struct session_info *ret
 	return e != NULL;
 }
 
-enum status sessions_start(struct sessions *s, const char *key, const struct session_info *info)
+/* Makes room for one more of this owner: among its own if it holds its share,
+ * otherwise the session unused for longest, whoever holds it. */
+static void make_room(struct sessions *s, uint64_t owner)
+{
+	size_t share = s->max / OWNER_SHARE ? s->max / OWNER_SHARE : 1;
+	struct session *e = NULL;
+
+	if (s->owned[owner % BUCKETS] >= share) {
+		e = s->oldest;
+		while (e && e->owner != owner)
+			e = e->newer;
+	}
+	if (!e && s->count >= s->max)
+		e = s->oldest;
+	if (e)
+		drop(s, slot_of(s, e->key));
+}
+
+static struct session *session_new(const char *key, uint64_t owner, const struct session_info *info)
 {
 	size_t len = strlen(key);
-	enum status st = ST_OK;
-	struct session *e;
+	struct session *e = mem_zero(sizeof(*e) + len + 1);
+
+	if (!e)
+		return NULL;
+	memcpy(e->key, key, len + 1);
+	e->owner = owner;
+	e->info = *info;
+	return e;
+}
+
+enum status sessions_start(struct sessions *s, const char *key, const char *owner,
+	const struct session_info *info)
+{
+	uint64_t owner_hash = hash_bytes(owner, strlen(owner));
+	struct session *e = session_new(key, owner_hash, info);
+	struct session **slot;
+	enum status st = e ? ST_OK : ST_NOMEM;
 
 	pthread_mutex_lock(&s->lock);
-	if (find_live(s, key)) {
+	if (!st && find_live(s, key))
 		st = ST_CONFLICT;
-	} else if (!(e = mem_zero(sizeof(*e) + len + 1))) {
-		st = ST_NOMEM;
-	} else {
-		struct session **slot;
-
-		if (s->count >= s->max)
-			drop(s, slot_of(s, s->oldest->key));
-		memcpy(e->key, key, len + 1);
-		e->info = *info;
+	if (!st) {
+		make_room(s, owner_hash);
 		slot = slot_of(s, key);
 		*slot = e;
 		list_push(s, e);
 		s->count++;
+		s->owned[owner_hash % BUCKETS]++;
 		renew(s, e);
+		e = NULL;
 	}
 	pthread_mutex_unlock(&s->lock);
+	mem_free(e);
 	return st;
 }
 

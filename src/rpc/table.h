@@ -31,10 +31,10 @@ typedef enum rpc_code rpc_handler(struct rpc_call *call, const void *params,
 typedef enum rpc_code rpc_checker(struct rpc_call *call, void *params);
 
 enum rpc_method_flags {
-	RPC_M_OPEN = 1 << 0,      /* served before initialize (D2) */
-	RPC_M_INLINE = 1 << 1,    /* cheap: runs on the I/O thread */
-	RPC_M_STREAMS = 1 << 2,   /* may send progress frames */
-	RPC_M_LIFECYCLE = 1 << 3, /* initialize, shutdown, info: the dispatcher's own */
+	RPC_M_OPEN = 1 << 0,     /* served before initialize (D2) */
+	RPC_M_INLINE = 1 << 1,   /* cheap: runs on the I/O thread */
+	RPC_M_STREAMS = 1 << 2,  /* may send progress frames */
+	RPC_M_OWN_META = 1 << 3, /* writes _meta itself (initialize, info) */
 };
 
 struct rpc_method {
@@ -55,13 +55,11 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 struct rpc_error *rpc_call_error(struct rpc_call *call);
 void *rpc_call_methods_arg(struct rpc_call *call);
 const struct rpc_caller *rpc_call_caller(const struct rpc_call *call);
-const json_t *rpc_call_meta(const struct rpc_call *call);         /* params._meta or NULL */
-const json_t *rpc_call_capabilities(const struct rpc_call *call); /* the advertised object */
+const json_t *rpc_call_meta(const struct rpc_call *call); /* params._meta or NULL */
 /* Cancelled, client gone or deadline passed: give up soon. Cheap. */
 bool rpc_call_should_stop(const struct rpc_call *call);
 /* -32006 or -32014 as the case is; for handlers that gave up. */
 enum rpc_code rpc_call_stopped(struct rpc_call *call);
-uint64_t rpc_call_deadline_ns(const struct rpc_call *call); /* monotonic */
 /* True when a progress frame would be sent; ask before building a costly one. */
 bool rpc_call_wants_progress(const struct rpc_call *call);
 /* Sends one progress frame; progress never falls (clamped). partial is the raw

@@ -4,8 +4,9 @@
  *
  *   log, signals ─▶ engine ─▶ rpc (over methods) ─▶ pool ─▶ http or stdio
  *
- * Signals come first, so that a long migration can be interrupted, and go last,
- * so that a second SIGTERM ends a process whose end hangs.
+ * Signals come first and go last, so that a second SIGTERM ends a process whose
+ * start (a long migration) or end hangs. The first one only asks: whoever waits
+ * for it looks after the start.
  */
 #include "server/app.h"
 
@@ -19,7 +20,7 @@
 #include "util/log.h"
 #include "util/mem.h"
 
-#define MAX_KEYS 1000000 /* members of all objects in one message */
+#define MAX_VALUES 250000 /* members and elements in one message: some 32 MB parsed */
 
 void app_complain(const struct error *e)
 {
@@ -95,6 +96,21 @@ static enum status begin_signals(struct app *app, struct error *e)
 	return signals_new(&hooks, &app->signals, e);
 }
 
+static enum status folder_in_use(const char *path, struct error *e)
+{
+	long pid = system_lock_owner(path);
+
+	if (pid > 0)
+		return error_set(e, ST_LOCKED,
+			"the data folder '%.120s' is in use by process %ld; stop that one, or "
+			"give this one another folder with --data",
+			path, pid);
+	return error_set(e, ST_LOCKED,
+		"the data folder '%.120s' is in use by another rcpd; give this one another "
+		"folder with --data",
+		path);
+}
+
 static enum status begin_engine(struct app *app, struct error *e)
 {
 	struct engine_options opt = { .dir = app->config->data,
@@ -104,10 +120,7 @@ static enum status begin_engine(struct app *app, struct error *e)
 	if (st != ST_OK)
 		return st;
 	st = engine_open(&opt, &app->engine, e);
-	if (st == ST_LOCKED)
-		return error_set(e, st, "the data folder '%.150s' is in use by another rcpd",
-			app->config->data);
-	return st;
+	return st == ST_LOCKED ? folder_in_use(app->config->data, e) : st;
 }
 
 static enum status begin_rpc(struct app *app, struct error *e)
@@ -120,7 +133,7 @@ static enum status begin_rpc(struct app *app, struct error *e)
 		.server_version = RCPD_VERSION,
 		.sessions = sessions_of(app),
 		.limits = { .max_depth = c->max_depth,
-			.max_keys = MAX_KEYS,
+			.max_values = MAX_VALUES,
 			.max_string = c->max_body,
 			.max_batch = c->max_batch,
 			.max_sessions = c->max_sessions,
@@ -195,6 +208,13 @@ static void app_end(struct app *app)
 	config_free(app->config);
 }
 
+static void warn_unknown_variable(const char *name, void *arg)
+{
+	(void)arg;
+	log_event(LOG_WARNING, "a variable of the environment names no setting",
+		LOG_S("variable", name));
+}
+
 /* Process-wide settings, made once and before there are threads. */
 static void process_setup(const struct config *c)
 {
@@ -202,6 +222,7 @@ static void process_setup(const struct config *c)
 	json_set_alloc_funcs(mem_alloc, mem_free);
 	json_object_seed(0);
 	signals_block();
+	config_environment_unknown(warn_unknown_variable, NULL);
 }
 
 int app_run(const struct options *options, struct config *config)

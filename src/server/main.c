@@ -8,9 +8,24 @@
 #include "server/app.h"
 #include "server/system.h"
 
+static void tell_unknown_variable(const char *name, void *arg)
+{
+	(void)arg;
+	fprintf(stderr, "rcpd: warning: %s in the environment names no setting\n", name);
+}
+
+static int print_done(struct config *config)
+{
+	bool done = config_print(config, STDOUT_FILENO);
+
+	config_free(config);
+	return done ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int check_done(const struct options *o, struct config *config)
 {
 	config_free(config);
+	config_environment_unknown(tell_unknown_variable, NULL);
 	if (o->config)
 		printf("configuration %s is valid\n", o->config);
 	else
@@ -57,5 +72,7 @@ int main(int argc, char **argv)
 	}
 	if (options.action == OPTIONS_CHECK)
 		return check_done(&options, config);
+	if (options.action == OPTIONS_PRINT)
+		return print_done(config);
 	return serve(&options, config, closed);
 }

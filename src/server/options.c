@@ -32,6 +32,7 @@ static const struct option_row {
 	{ .name = "sessions", .kind = OPT_OVERRIDE, .key = "sessions", .http_only = true },
 	{ .name = "log-level", .kind = OPT_OVERRIDE, .key = "log_level" },
 	{ .name = "check-config", .kind = OPT_ACTION, .action = OPTIONS_CHECK },
+	{ .name = "print-config", .kind = OPT_ACTION, .action = OPTIONS_PRINT },
 	{ .name = "version", .kind = OPT_ACTION, .action = OPTIONS_VERSION },
 	{ .name = "help", .kind = OPT_ACTION, .action = OPTIONS_HELP },
 };
@@ -41,7 +42,8 @@ const char *options_help(void)
 	return "Usage: rcpd [OPTION]...\n"
 	       "Serve RCP/1, the Retrieval Context Protocol, from a corpus in one folder.\n"
 	       "\n"
-	       "  --config FILE          read settings from FILE (see rcpd.conf(5))\n"
+	       "  --config FILE          read settings from FILE (see rcpd.conf(5));\n"
+	       "                         without it no file is read\n"
 	       "  --data DIR             folder of the corpus, made if missing\n"
 	       "                         [$STATE_DIRECTORY, $XDG_STATE_HOME/rcpd or\n"
 	       "                         ~/.local/state/rcpd]\n"
@@ -53,6 +55,7 @@ const char *options_help(void)
 	       "  --log-level LEVEL      debug, info, notice, warning, error or off [info]\n"
 	       "  --model DIR            not supported yet\n"
 	       "  --check-config         check the settings and leave\n"
+	       "  --print-config         print the settings as a file, all of them, and leave\n"
 	       "  --version              print the version and leave\n"
 	       "  --help                 print this and leave\n"
 	       "\n"
@@ -95,7 +98,7 @@ static enum status option_apply(const struct option_row *row, const char *value,
 		return ST_OK;
 	case OPT_ACTION:
 		if (o->action == OPTIONS_SERVE || row->action > o->action)
-			o->action = row->action; /* --help beats --version beats a check */
+			o->action = row->action; /* --help beats --version beats what needs settings */
 		return ST_OK;
 	}
 	return error_set(e, ST_INTERNAL, "option --%s has no kind", row->name);

@@ -13,7 +13,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 #define OPTIONS_MAX_OVERRIDES 32
 
-enum options_action { OPTIONS_SERVE, OPTIONS_CHECK, OPTIONS_VERSION, OPTIONS_HELP };
+enum options_action { OPTIONS_SERVE, OPTIONS_CHECK, OPTIONS_PRINT, OPTIONS_VERSION, OPTIONS_HELP };
 
 /* All strings are the caller's argv. */
 struct options {

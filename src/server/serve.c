@@ -41,7 +41,8 @@ static bool gate_open(void *arg, const char *address, long uid, const char *auth
 	else
 		snprintf(ret->identity, sizeof(ret->identity), "addr:%.100s",
 			address ? address : "unknown");
-	ret->authenticated = uid >= 0;
+	/* A proxy's uid stands for many clients: it names, it proves nothing (D17). */
+	ret->authenticated = false;
 	ret->rights = RPC_READ | RPC_WRITE | RPC_ADMIN;
 	return true;
 }
@@ -61,7 +62,7 @@ static enum status http_begin(struct app *app, char **hosts, char **origins, str
 		.listen = c->listen,
 		.base = c->base_path,
 		.threads = (unsigned)c->io_threads,
-		.max_connections = (unsigned)system_fit_connections(c->max_connections),
+		.max_connections = (unsigned)system_fit_connections(c),
 		.max_per_address = (unsigned)c->max_per_address,
 		.connection_memory = c->connection_memory,
 		.max_body = c->max_body,
@@ -124,6 +125,32 @@ static void http_end(struct app *app, struct http *http)
 	http_stop(http);
 }
 
+/* Says what is served: a corpus of no documents is often the wrong folder. */
+static void log_ready(struct app *app, const char *event, const char *url)
+{
+	struct engine_stats stats = { 0 };
+	struct engine_view *view = NULL;
+	struct log_field fields[7];
+	bool counted;
+	size_t n = 0;
+
+	if (!log_enabled(LOG_INFO))
+		return;
+	counted = engine_view_open(app->engine, &(struct engine_stop){ 0 }, &view, NULL) == ST_OK &&
+		engine_view_stats(view, &stats, NULL) == ST_OK;
+	engine_view_close(view);
+	fields[n++] = LOG_S("version", RCPD_VERSION);
+	if (url)
+		fields[n++] = LOG_S("url", url);
+	fields[n++] = LOG_S("data", app->config->data);
+	if (counted) {
+		fields[n++] = LOG_U("documents", stats.documents);
+		fields[n++] = LOG_U("corpus_version", stats.version);
+	}
+	fields[n] = (struct log_field){ .key = NULL };
+	log_fields(LOG_INFO, event, fields);
+}
+
 static void wait_for_stop(struct app *app)
 {
 	struct pollfd fd = { .fd = signals_stop_fd(app->signals), .events = POLLIN };
@@ -142,8 +169,7 @@ int serve_http(struct app *app)
 
 	if (http_begin(app, hosts, origins, &http, &e) == ST_OK) {
 		snprintf(app->status, sizeof(app->status), "listening on %.100s", http_url(http));
-		log_event(LOG_INFO, "ready", LOG_S("version", RCPD_VERSION),
-			LOG_S("url", http_url(http)), LOG_S("data", app->config->data));
+		log_ready(app, "ready", http_url(http));
 		/* People and tests wait for this line, whatever the form of the log. */
 		dprintf(STDERR_FILENO, "rcpd: %s\n", app->status);
 		notify_ready(app->status);
@@ -174,7 +200,6 @@ int serve_stdio(struct app *app)
 		.eof_ms = deadline + grace,
 	};
 
-	log_event(LOG_INFO, "serving stdio", LOG_S("version", RCPD_VERSION),
-		LOG_S("data", app->config->data));
+	log_ready(app, "serving stdio", NULL);
 	return stdio_serve(&cfg, app->rpc, app->pool) == 0 ? EXIT_DONE : EXIT_FAILED;
 }

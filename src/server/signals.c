@@ -119,6 +119,7 @@ enum status signals_new(const struct signals_hooks *hooks, struct signals **ret,
 {
 	struct signals *s = mem_zero(sizeof(*s));
 	sigset_t set;
+	int why = 0;
 
 	if (!s)
 		return error_set(e, ST_NOMEM, "out of memory");
@@ -127,10 +128,13 @@ enum status signals_new(const struct signals_hooks *hooks, struct signals **ret,
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->signal_fd < 0 || s->stop_fd < 0 || s->quit_fd < 0 ||
-		pthread_create(&s->thread, NULL, signals_main, s) != 0) {
+	if (s->signal_fd < 0 || s->stop_fd < 0 || s->quit_fd < 0)
+		why = errno; /* of the last that failed */
+	else
+		why = pthread_create(&s->thread, NULL, signals_main, s);
+	if (why) {
 		signals_close(s);
-		return error_set(e, ST_IO, "cannot take signals: %s", strerror(errno));
+		return error_set(e, ST_IO, "cannot take signals: %s", strerror(why));
 	}
 	*ret = s;
 	return ST_OK;

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "config/config.h"
 #include "util/status.h"
 
 /*
@@ -13,12 +14,15 @@
  * that was closed, or -1.
  */
 int system_fill_descriptors(void);
-/* Makes the folder and its parents (0700) if missing. */
+/* Makes the folder and its parents (0700) if missing; checks that it can be written. */
 enum status system_make_folder(const char *path, struct error *e);
+/* The process that holds the data folder, as its lock file says; 0: it does not. */
+long system_lock_owner(const char *path);
 /*
- * Raises the limit of open files as far as it goes; returns how many connections
- * of those wanted it allows, logging a warning if that is fewer.
+ * Raises the limit of open files as far as it goes; returns how many of the
+ * connections that the configuration wants it allows. Logs it if that is fewer: as
+ * a warning if somebody asked for that number.
  */
-uint64_t system_fit_connections(uint64_t wanted);
+uint64_t system_fit_connections(const struct config *c);
 
 #endif

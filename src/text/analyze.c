@@ -46,8 +46,12 @@ void text_analyzer_free(struct text_analyzer *a)
 enum status analyze_emit(struct text_analyzer *a, const char *data, size_t len, unsigned flags,
 	uint32_t start, uint32_t end)
 {
-	struct text_term term = { .data = data, .len = (uint16_t)len, .flags = (uint8_t)flags,
-		.position = a->position, .byte_start = start, .byte_end = end };
+	struct text_term term = { .data = data,
+		.len = (uint16_t)len,
+		.flags = (uint8_t)flags,
+		.position = a->position,
+		.byte_start = start,
+		.byte_end = end };
 
 	if (len == 0)
 		return ST_OK;
@@ -93,8 +97,10 @@ static bool is_plain_end(unsigned char c)
 	case ':':
 	case '@':
 	case '+':
-	case '#': return false;
-	default: return c < 0x80;
+	case '#':
+		return false;
+	default:
+		return c < 0x80;
 	}
 }
 
@@ -111,10 +117,14 @@ static bool ends_before(const struct text_analyzer *a, uint32_t at, bool digits)
 	c = (unsigned char)a->text[next];
 	switch (a->text[at]) {
 	case '.':
-	case '\'': return is_plain_end(c) && !a->table[c].case_len;
-	case ',': return !digits || (is_plain_end(c) && !a->table[c].case_len);
-	case '-': break;
-	default: return false;
+	case '\'':
+		return is_plain_end(c) && !a->table[c].case_len;
+	case ',':
+		return !digits || (is_plain_end(c) && !a->table[c].case_len);
+	case '-':
+		break;
+	default:
+		return false;
 	}
 	if (digits)
 		return false;
@@ -205,18 +215,24 @@ static enum status next_terms(struct text_analyzer *a, uint32_t *at)
 
 	switch (c.class) {
 	case CHAR_LETTER:
-	case CHAR_DIGIT: return next_word(a, at);
+	case CHAR_DIGIT:
+		return next_word(a, at);
 	case CHAR_CJK:
-	case CHAR_JAMO: return bigrams_emit(a, at);
-	case CHAR_DICT: return dictionary_emit(a, at);
+	case CHAR_JAMO:
+		return bigrams_emit(a, at);
+	case CHAR_DICT:
+		return dictionary_emit(a, at);
 	case CHAR_EMOJI:
-	case CHAR_FLAG: return emoji_emit(a, at);
+	case CHAR_FLAG:
+		return emoji_emit(a, at);
 	case CHAR_SYMBOL:
 		*at += c.len;
 		st = analyze_word(a, start, *at, 0, &made);
 		a->position += made;
 		return st;
-	default: *at += c.len; return ST_OK;
+	default:
+		*at += c.len;
+		return ST_OK;
 	}
 }
 

@@ -19,13 +19,13 @@ struct unit {
 static bool folds_to_itself(uint32_t cp)
 {
 	return (cp >= 0x4E00 && cp <= 0x9FFF) || (cp >= 0x3041 && cp <= 0x3096) ||
-	       (cp >= 0x30A1 && cp <= 0x30FA) || cp == 0x30FC || (cp >= 0xAC00 && cp <= 0xD7A3);
+		(cp >= 0x30A1 && cp <= 0x30FA) || cp == 0x30FC || (cp >= 0xAC00 && cp <= 0xD7A3);
 }
 
 static bool is_han(uint32_t cp)
 {
 	return cp == 0x3005 || cp == 0x3007 || (cp >= 0x3400 && cp <= 0x9FFF) ||
-	       (cp >= 0xF900 && cp <= 0xFAFF) || (cp >= 0x20000 && cp <= 0x3FFFF);
+		(cp >= 0xF900 && cp <= 0xFAFF) || (cp >= 0x20000 && cp <= 0x3FFFF);
 }
 
 /* The unit at `at`; false if none of these scripts starts there. */

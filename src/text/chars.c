@@ -29,8 +29,10 @@ static bool has_dictionary(uint32_t cp)
 	case USCRIPT_THAI:
 	case USCRIPT_LAO:
 	case USCRIPT_KHMER:
-	case USCRIPT_MYANMAR: return true;
-	default: return false;
+	case USCRIPT_MYANMAR:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -43,8 +45,10 @@ static bool is_bigram_script(uint32_t cp)
 	case USCRIPT_HIRAGANA:
 	case USCRIPT_KATAKANA:
 	case USCRIPT_HANGUL:
-	case USCRIPT_BOPOMOFO: return true;
-	default: return false;
+	case USCRIPT_BOPOMOFO:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -82,9 +86,12 @@ static enum char_class class_of_rest(uint32_t cp)
 	case U_TITLECASE_LETTER:
 	case U_MODIFIER_LETTER:
 	case U_OTHER_LETTER:
-	case U_LETTER_NUMBER: return CHAR_CJK;
-	case U_DECIMAL_DIGIT_NUMBER: return CHAR_DIGIT;
-	default: return class_of_symbol(cp, category);
+	case U_LETTER_NUMBER:
+		return CHAR_CJK;
+	case U_DECIMAL_DIGIT_NUMBER:
+		return CHAR_DIGIT;
+	default:
+		return class_of_symbol(cp, category);
 	}
 }
 
@@ -108,18 +115,24 @@ static enum char_class class_of(uint32_t cp)
 		if (is_jamo_tail(cp))
 			return CHAR_JAMO;
 		return is_bigram_script(cp) ? CHAR_CJK : CHAR_LETTER;
-	case U_WB_KATAKANA: return CHAR_CJK;
-	case U_WB_NUMERIC: return CHAR_DIGIT;
+	case U_WB_KATAKANA:
+		return CHAR_CJK;
+	case U_WB_NUMERIC:
+		return CHAR_DIGIT;
 	case U_WB_EXTEND:
 	case U_WB_FORMAT:
-	case U_WB_ZWJ: return CHAR_EXTEND;
-	case U_WB_REGIONAL_INDICATOR: return CHAR_FLAG;
+	case U_WB_ZWJ:
+		return CHAR_EXTEND;
+	case U_WB_REGIONAL_INDICATOR:
+		return CHAR_FLAG;
 	case U_WB_EXTENDNUMLET:
 	case U_WB_MIDLETTER:
 	case U_WB_MIDNUM:
 	case U_WB_MIDNUMLET:
-	case U_WB_SINGLE_QUOTE: return CHAR_JOIN;
-	default: return class_of_rest(cp);
+	case U_WB_SINGLE_QUOTE:
+		return CHAR_JOIN;
+	default:
+		return class_of_rest(cp);
 	}
 }
 
@@ -128,7 +141,7 @@ unsigned chars_case(uint32_t cp)
 	if (cp < CHAR_TABLE)
 		return table[cp].flags & (CHAR_UPPER | CHAR_LOWER);
 	return (u_isupper((UChar32)cp) ? CHAR_UPPER : 0U) |
-	       (u_islower((UChar32)cp) ? CHAR_LOWER : 0U);
+		(u_islower((UChar32)cp) ? CHAR_LOWER : 0U);
 }
 
 /* One row; fold_case itself would ask for the table. */
@@ -141,7 +154,7 @@ static void fill_row(uint32_t cp)
 
 	row->class = (uint8_t)class_of(cp);
 	row->flags = (u_isupper((UChar32)cp) ? CHAR_UPPER : 0) |
-		     (u_islower((UChar32)cp) ? CHAR_LOWER : 0);
+		(u_islower((UChar32)cp) ? CHAR_LOWER : 0);
 	fold_case_icu(utf8, len, false, &cased);
 	fold_accents(cased.data, cased.len, &bare);
 	if (cased.len > sizeof(row->cased) || bare.len > sizeof(row->bare))

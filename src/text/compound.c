@@ -238,7 +238,7 @@ static bool holds_elsewhere(const struct text_analyzer *a, const struct segment 
 	if (s->joint == JOINT_HYPHEN)
 		return (s[0].flags | s[1].flags) & SEGMENT_DIGITS;
 	return s->joint != JOINT_DOT || s->flags != SEGMENT_DIGITS ||
-	       chars_at(a->text + s[1].start, s[1].end - s[1].start).class == CHAR_DIGIT;
+		chars_at(a->text + s[1].start, s[1].end - s[1].start).class == CHAR_DIGIT;
 }
 
 /* Whether a piece of several segments is a term itself: not what stands together only
@@ -304,10 +304,12 @@ static bool is_elided(struct text_analyzer *a, const struct segment *s)
 	case TEXT_LANG_FR:
 		return is_one_of(a, s, " l d j m t n s c qu jusqu lorsqu puisqu quoiqu quelqu ");
 	case TEXT_LANG_IT:
-		return is_one_of(a, s, " l d c n s m t v un all dall dell nell sull coll quell "
-				       "quest bell sant gl agl dagl degl negl sugl tutt anch "
-				       "com dov senz mezz ");
-	default: return false;
+		return is_one_of(a, s,
+			" l d c n s m t v un all dall dell nell sull coll quell "
+			"quest bell sant gl agl dagl degl negl sugl tutt anch "
+			"com dov senz mezz ");
+	default:
+		return false;
 	}
 }
 
@@ -360,7 +362,7 @@ static enum status emit_group(struct text_analyzer *a, const struct group *g)
 	} else if (all_joints(g, JOINT_QUOTE)) {
 		return emit_quoted(a, g);
 	} else if (g->c->segments[g->last - 1].joint == JOINT_QUOTE &&
-		   is_ending(a, &g->c->segments[g->last])) {
+		is_ending(a, &g->c->segments[g->last])) {
 		rest.last--;
 		return emit_group(a, &rest);
 	} else {

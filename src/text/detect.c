@@ -15,8 +15,17 @@
 #define WORD_MAX 36
 
 enum script {
-	SCRIPT_LATIN, SCRIPT_CYRILLIC, SCRIPT_ARABIC, SCRIPT_DEVANAGARI, SCRIPT_GREEK,
-	SCRIPT_HAN, SCRIPT_KANA, SCRIPT_HANGUL, SCRIPT_THAI, SCRIPT_OTHER, SCRIPT_COUNT
+	SCRIPT_LATIN,
+	SCRIPT_CYRILLIC,
+	SCRIPT_ARABIC,
+	SCRIPT_DEVANAGARI,
+	SCRIPT_GREEK,
+	SCRIPT_HAN,
+	SCRIPT_KANA,
+	SCRIPT_HANGUL,
+	SCRIPT_THAI,
+	SCRIPT_OTHER,
+	SCRIPT_COUNT
 };
 
 struct counts {
@@ -32,15 +41,32 @@ static enum script script_of(uint32_t cp)
 		uint32_t last;
 		enum script script;
 	} ranges[] = {
-		{ 0x36F, SCRIPT_LATIN }, { 0x3FF, SCRIPT_GREEK }, { 0x52F, SCRIPT_CYRILLIC },
-		{ 0x5FF, SCRIPT_OTHER }, { 0x6FF, SCRIPT_ARABIC }, { 0x8FF, SCRIPT_OTHER },
-		{ 0x97F, SCRIPT_DEVANAGARI }, { 0xDFF, SCRIPT_OTHER }, { 0xE7F, SCRIPT_THAI },
-		{ 0x10FF, SCRIPT_OTHER }, { 0x11FF, SCRIPT_HANGUL }, { 0x1DFF, SCRIPT_OTHER },
-		{ 0x1EFF, SCRIPT_LATIN }, { 0x1FFF, SCRIPT_GREEK }, { 0x303F, SCRIPT_HAN },
-		{ 0x30FF, SCRIPT_KANA }, { 0x318F, SCRIPT_HANGUL }, { 0x9FFF, SCRIPT_HAN },
-		{ 0xABFF, SCRIPT_OTHER }, { 0xD7FF, SCRIPT_HANGUL }, { 0xF8FF, SCRIPT_OTHER },
-		{ 0xFAFF, SCRIPT_HAN }, { 0xFF65, SCRIPT_OTHER }, { 0xFF9F, SCRIPT_KANA },
-		{ 0x1FFFF, SCRIPT_OTHER }, { 0x3FFFF, SCRIPT_HAN },
+		{ 0x36F, SCRIPT_LATIN },
+		{ 0x3FF, SCRIPT_GREEK },
+		{ 0x52F, SCRIPT_CYRILLIC },
+		{ 0x5FF, SCRIPT_OTHER },
+		{ 0x6FF, SCRIPT_ARABIC },
+		{ 0x8FF, SCRIPT_OTHER },
+		{ 0x97F, SCRIPT_DEVANAGARI },
+		{ 0xDFF, SCRIPT_OTHER },
+		{ 0xE7F, SCRIPT_THAI },
+		{ 0x10FF, SCRIPT_OTHER },
+		{ 0x11FF, SCRIPT_HANGUL },
+		{ 0x1DFF, SCRIPT_OTHER },
+		{ 0x1EFF, SCRIPT_LATIN },
+		{ 0x1FFF, SCRIPT_GREEK },
+		{ 0x303F, SCRIPT_HAN },
+		{ 0x30FF, SCRIPT_KANA },
+		{ 0x318F, SCRIPT_HANGUL },
+		{ 0x9FFF, SCRIPT_HAN },
+		{ 0xABFF, SCRIPT_OTHER },
+		{ 0xD7FF, SCRIPT_HANGUL },
+		{ 0xF8FF, SCRIPT_OTHER },
+		{ 0xFAFF, SCRIPT_HAN },
+		{ 0xFF65, SCRIPT_OTHER },
+		{ 0xFF9F, SCRIPT_KANA },
+		{ 0x1FFFF, SCRIPT_OTHER },
+		{ 0x3FFFF, SCRIPT_HAN },
 	};
 
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
@@ -52,77 +78,94 @@ static enum script script_of(uint32_t cp)
 #define BIT(lang) (1U << TEXT_LANG_##lang)
 #define FOREIGN (1U << TEXT_LANG_NONE)
 
-/* Languages that a letter points to (lower case); FOREIGN: to none of ours; 0: to
- * nothing. */
+/* Languages that a letter points to (lower case); FOREIGN: to none of ours. */
+struct letter {
+	uint16_t first, last;
+	uint32_t languages;
+};
+
+/* Sorted. */
+static const struct letter letters[] = {
+	{ 0xDF, 0xDF, BIT(DE) },
+	{ 0xE0, 0xE0, BIT(FR) | BIT(IT) | BIT(PT) | BIT(VI) },
+	{ 0xE1, 0xE1, BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI) },
+	{ 0xE2, 0xE2, BIT(FR) | BIT(PT) | BIT(RO) | BIT(VI) },
+	{ 0xE3, 0xE3, BIT(PT) | BIT(VI) },
+	{ 0xE4, 0xE4, BIT(DE) | BIT(SV) | BIT(FI) },
+	{ 0xE5, 0xE5, BIT(SV) | BIT(DA) | BIT(NO) },
+	{ 0xE6, 0xE6, BIT(DA) | BIT(NO) },
+	{ 0xE7, 0xE7, BIT(FR) | BIT(PT) | BIT(TR) },
+	{ 0xE8, 0xE8, BIT(FR) | BIT(IT) | BIT(VI) },
+	{ 0xE9, 0xE9, BIT(FR) | BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI) },
+	{ 0xEA, 0xEA, BIT(FR) | BIT(PT) | BIT(VI) },
+	{ 0xED, 0xED, BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI) },
+	{ 0xEE, 0xEE, BIT(FR) | BIT(RO) },
+	{ 0xF1, 0xF1, BIT(ES) },
+	{ 0xF2, 0xF2, BIT(IT) | BIT(VI) },
+	{ 0xF3, 0xF3, BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI) },
+	{ 0xF4, 0xF4, BIT(FR) | BIT(PT) | BIT(VI) },
+	{ 0xF5, 0xF5, BIT(PT) | BIT(VI) },
+	{ 0xF6, 0xF6, BIT(DE) | BIT(SV) | BIT(FI) | BIT(HU) | BIT(TR) },
+	{ 0xF8, 0xF8, BIT(DA) | BIT(NO) },
+	{ 0xF9, 0xF9, BIT(IT) | BIT(VI) },
+	{ 0xFA, 0xFA, BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI) },
+	{ 0xFC, 0xFC, BIT(DE) | BIT(HU) | BIT(TR) },
+	/* Latin Extended-A: Slavic and Baltic languages where nobody of ours is. */
+	{ 0x101, 0x102, FOREIGN },
+	{ 0x103, 0x103, BIT(RO) | BIT(VI) },
+	{ 0x104, 0x110, FOREIGN },
+	{ 0x111, 0x111, BIT(VI) },
+	{ 0x112, 0x11E, FOREIGN },
+	{ 0x11F, 0x11F, BIT(TR) },
+	{ 0x120, 0x12F, FOREIGN },
+	{ 0x130, 0x131, BIT(TR) },
+	{ 0x132, 0x150, FOREIGN },
+	{ 0x151, 0x151, BIT(HU) },
+	{ 0x152, 0x153, BIT(FR) },
+	{ 0x154, 0x15E, FOREIGN },
+	{ 0x15F, 0x15F, BIT(RO) | BIT(TR) },
+	{ 0x160, 0x162, FOREIGN },
+	{ 0x163, 0x163, BIT(RO) },
+	{ 0x164, 0x170, FOREIGN },
+	{ 0x171, 0x171, BIT(HU) },
+	{ 0x172, 0x17E, FOREIGN },
+	{ 0x1A1, 0x1A1, BIT(VI) },
+	{ 0x1B0, 0x1B0, BIT(VI) },
+	{ 0x219, 0x21B, BIT(RO) },
+	{ 0x44B, 0x44B, BIT(RU) },
+	{ 0x44D, 0x44D, BIT(RU) },
+	/* Ukrainian, Belarusian, Serbian, Macedonian. */
+	{ 0x452, 0x45F, FOREIGN },
+	{ 0x491, 0x491, FOREIGN },
+	/* Persian, Urdu. */
+	{ 0x679, 0x679, FOREIGN },
+	{ 0x67E, 0x67E, FOREIGN },
+	{ 0x686, 0x686, FOREIGN },
+	{ 0x698, 0x698, FOREIGN },
+	{ 0x6A9, 0x6A9, FOREIGN },
+	{ 0x6AF, 0x6AF, FOREIGN },
+	{ 0x6BA, 0x6BA, FOREIGN },
+	{ 0x6CC, 0x6CC, FOREIGN },
+	{ 0x6D2, 0x6D2, FOREIGN },
+	{ 0x1EA0, 0x1EF9, BIT(VI) },
+};
+
+/* 0: to nothing. */
 static uint32_t languages_of_letter(uint32_t cp)
 {
-	switch (cp) {
-	case 0xDF: return BIT(DE);
-	case 0xE0: return BIT(FR) | BIT(IT) | BIT(PT) | BIT(VI);
-	case 0xE1:
-	case 0xED:
-	case 0xF3:
-	case 0xFA: return BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI);
-	case 0xE2: return BIT(FR) | BIT(PT) | BIT(RO) | BIT(VI);
-	case 0xE3:
-	case 0xF5: return BIT(PT) | BIT(VI);
-	case 0xE4: return BIT(DE) | BIT(SV) | BIT(FI);
-	case 0xE5: return BIT(SV) | BIT(DA) | BIT(NO);
-	case 0xE6:
-	case 0xF8: return BIT(DA) | BIT(NO);
-	case 0xE7: return BIT(FR) | BIT(PT) | BIT(TR);
-	case 0xE8: return BIT(FR) | BIT(IT) | BIT(VI);
-	case 0xE9: return BIT(FR) | BIT(ES) | BIT(PT) | BIT(HU) | BIT(VI);
-	case 0xEA:
-	case 0xF4: return BIT(FR) | BIT(PT) | BIT(VI);
-	case 0xEE: return BIT(FR) | BIT(RO);
-	case 0xF1: return BIT(ES);
-	case 0xF2:
-	case 0xF9: return BIT(IT) | BIT(VI);
-	case 0xF6: return BIT(DE) | BIT(SV) | BIT(FI) | BIT(HU) | BIT(TR);
-	case 0xFC: return BIT(DE) | BIT(HU) | BIT(TR);
-	case 0x103: return BIT(RO) | BIT(VI);
-	case 0x111:
-	case 0x1A1:
-	case 0x1B0: return BIT(VI);
-	case 0x11F:
-	case 0x131: return BIT(TR);
-	case 0x151:
-	case 0x171: return BIT(HU);
-	case 0x15F: return BIT(RO) | BIT(TR);
-	case 0x163:
-	case 0x219:
-	case 0x21B: return BIT(RO);
-	case 0x44B:
-	case 0x44D: return BIT(RU);
-	case 0x454: /* Ukrainian, Belarusian, Serbian, Macedonian */
-	case 0x456:
-	case 0x457:
-	case 0x491:
-	case 0x45E:
-	case 0x452:
-	case 0x45B:
-	case 0x458:
-	case 0x459:
-	case 0x45A:
-	case 0x45F:
-	case 0x453:
-	case 0x45C:
-	case 0x67E: /* Persian, Urdu */
-	case 0x686:
-	case 0x698:
-	case 0x6A9:
-	case 0x6AF:
-	case 0x6CC:
-	case 0x679:
-	case 0x6BA:
-	case 0x6D2: return FOREIGN;
-	default: break;
+	size_t low = 0, high = sizeof(letters) / sizeof(letters[0]);
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (cp > letters[mid].last)
+			low = mid + 1;
+		else if (cp < letters[mid].first)
+			high = mid;
+		else
+			return letters[mid].languages;
 	}
-	if (cp >= 0x1EA0 && cp <= 0x1EF9)
-		return BIT(VI);
-	/* The rest of Latin Extended-A: Slavic and Baltic languages, Maltese, Welsh. */
-	return cp >= 0x101 && cp <= 0x17E ? FOREIGN : 0;
+	return 0;
 }
 
 static void count_bits(struct counts *c, uint32_t languages, uint32_t weight)
@@ -171,16 +214,53 @@ static size_t add_folded(char *word, size_t n, const char *p, struct text_char c
 	return n + len;
 }
 
+/* The lower-case form of a letter, where that is one letter of two bytes. */
+static uint32_t lower(uint32_t cp)
+{
+	const struct char_info *row = &chars_table()[cp < CHAR_TABLE ? cp : 0];
+
+	if (!(row->flags & CHAR_UPPER) || row->case_len != 2)
+		return cp;
+	return ((uint32_t)row->cased[0] & 0x1F) << 6 | ((uint32_t)row->cased[1] & 0x3F);
+}
+
+/* Adds the ASCII letters that start at `at` to the word of n bytes; returns how many
+ * there are. */
+static size_t add_ascii(struct counts *c, struct bytes text, size_t at, char *word, size_t *n)
+{
+	size_t from = at;
+
+	for (; at < text.len; at++) {
+		char letter = (char)(text.data[at] | 0x20);
+
+		if (letter < 'a' || letter > 'z')
+			break;
+		if (*n < WORD_MAX)
+			word[*n] = letter;
+		*n += *n <= WORD_MAX;
+	}
+	c->letters[SCRIPT_LATIN] += (uint32_t)(at - from);
+	return at - from;
+}
+
 static void count_text(struct counts *c, struct bytes text)
 {
 	char word[WORD_MAX];
-	size_t n = 0;
+	size_t n = 0, ascii;
 	enum script script = SCRIPT_OTHER;
 
 	for (size_t at = 0; at < text.len;) {
-		struct text_char ch = chars_at(text.data + at, text.len - at);
-		bool letter = ch.class == CHAR_LETTER || ch.class == CHAR_EXTEND;
+		struct text_char ch;
+		bool letter;
 
+		ascii = add_ascii(c, text, at, word, &n);
+		at += ascii;
+		if (ascii)
+			script = SCRIPT_LATIN;
+		if (at == text.len)
+			break;
+		ch = chars_at(text.data + at, text.len - at);
+		letter = ch.class == CHAR_LETTER || ch.class == CHAR_EXTEND;
 		if (letter && n <= WORD_MAX) {
 			n = add_folded(word, n, text.data + at, ch);
 			script = script_of(ch.cp);
@@ -189,11 +269,7 @@ static void count_text(struct counts *c, struct bytes text)
 			n = 0;
 		}
 		if (ch.class == CHAR_LETTER || ch.class == CHAR_CJK || ch.class == CHAR_DICT)
-			count_letter(c, ch.cp < CHAR_TABLE && chars_case(ch.cp) & CHAR_UPPER &&
-							chars_table()[ch.cp].case_len == 2 ?
-						((uint32_t)chars_table()[ch.cp].cased[0] & 0x1F) << 6 |
-							((uint32_t)chars_table()[ch.cp].cased[1] & 0x3F) :
-						ch.cp);
+			count_letter(c, lower(ch.cp));
 		at += ch.len;
 	}
 	if (n > 0)
@@ -227,11 +303,16 @@ static enum text_lang best_of(const struct counts *c, uint32_t mask, uint32_t wo
 static uint32_t languages_of_script(enum script script)
 {
 	switch (script) {
-	case SCRIPT_CYRILLIC: return BIT(RU);
-	case SCRIPT_ARABIC: return BIT(AR);
-	case SCRIPT_DEVANAGARI: return BIT(HI);
-	case SCRIPT_LATIN: return ~(BIT(RU) | BIT(AR) | BIT(HI) | BIT(EL));
-	default: return 0;
+	case SCRIPT_CYRILLIC:
+		return BIT(RU);
+	case SCRIPT_ARABIC:
+		return BIT(AR);
+	case SCRIPT_DEVANAGARI:
+		return BIT(HI);
+	case SCRIPT_LATIN:
+		return ~(BIT(RU) | BIT(AR) | BIT(HI) | BIT(EL));
+	default:
+		return 0;
 	}
 }
 
@@ -258,11 +339,17 @@ enum text_lang text_lang_detect(struct bytes text)
 	if (c.letters[script] < 2)
 		return TEXT_LANG_NONE;
 	switch (script) {
-	case SCRIPT_HAN: return TEXT_LANG_ZH;
-	case SCRIPT_KANA: return TEXT_LANG_JA;
-	case SCRIPT_HANGUL: return TEXT_LANG_KO;
-	case SCRIPT_THAI: return TEXT_LANG_TH;
-	case SCRIPT_GREEK: return TEXT_LANG_EL;
-	default: return best_of(&c, languages_of_script(script), c.words[script]);
+	case SCRIPT_HAN:
+		return TEXT_LANG_ZH;
+	case SCRIPT_KANA:
+		return TEXT_LANG_JA;
+	case SCRIPT_HANGUL:
+		return TEXT_LANG_KO;
+	case SCRIPT_THAI:
+		return TEXT_LANG_TH;
+	case SCRIPT_GREEK:
+		return TEXT_LANG_EL;
+	default:
+		return best_of(&c, languages_of_script(script), c.words[script]);
 	}
 }

@@ -16,7 +16,7 @@
 #include "text/private.h"
 #include "util/mem.h"
 
-#define WINDOW 1024 /* UTF-16 units */
+#define WINDOW 1024      /* UTF-16 units */
 #define INNER_WORD_MIN 4 /* characters of a word that others may be in */
 #define INNER_WORD_MAX 32
 #define INNER_MAX 4 /* longest piece */

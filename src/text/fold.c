@@ -121,39 +121,48 @@ void fold_case(const char *p, size_t n, bool turkish, struct fold *ret)
 /* Marks that matching ignores, by block, and the letters that are apostrophes. */
 static bool is_accent(uint32_t cp)
 {
-	return cp == 0x2BB || cp == 0x2BC || (cp >= 0x300 && cp <= 0x36F) || (cp >= 0x591 && cp <= 0x5C7) ||
-	       (cp >= 0x610 && cp <= 0x61A) || cp == 0x640 || (cp >= 0x64B && cp <= 0x65F) ||
-	       cp == 0x670 || (cp >= 0x6D6 && cp <= 0x6ED) || cp == 0x93C || cp == 0x9BC ||
-	       cp == 0xA3C || (cp >= 0x1AB0 && cp <= 0x1AFF) || (cp >= 0x1DC0 && cp <= 0x1DFF) ||
-	       (cp >= 0x20D0 && cp <= 0x20FF) || (cp >= 0xFE20 && cp <= 0xFE2F);
+	return cp == 0x2BB || cp == 0x2BC || (cp >= 0x300 && cp <= 0x36F) ||
+		(cp >= 0x591 && cp <= 0x5C7) || (cp >= 0x610 && cp <= 0x61A) || cp == 0x640 ||
+		(cp >= 0x64B && cp <= 0x65F) || cp == 0x670 || (cp >= 0x6D6 && cp <= 0x6ED) ||
+		cp == 0x93C || cp == 0x9BC || cp == 0xA3C || (cp >= 0x1AB0 && cp <= 0x1AFF) ||
+		(cp >= 0x1DC0 && cp <= 0x1DFF) || (cp >= 0x20D0 && cp <= 0x20FF) ||
+		(cp >= 0xFE20 && cp <= 0xFE2F);
 }
 
 /* Base letters of those that Unicode does not decompose. */
 static const char *plain_letter(uint32_t cp)
 {
-	switch (cp) {
-	case 0xE6: return "ae";
-	case 0xF0: return "d";
-	case 0xF8: return "o";
-	case 0xFE: return "th";
-	case 0x111: return "d";
-	case 0x127: return "h";
-	case 0x131: return "i";
-	case 0x138: return "k";
-	case 0x142: return "l";
-	case 0x14B: return "n";
-	case 0x153: return "oe";
-	case 0x167: return "t";
-	case 0x180: return "b";
-	case 0x19A: return "l";
-	case 0x1DD: return "e";
-	case 0x257: return "d";
-	case 0x268: return "i";
-	case 0x451: return "\xD0\xB5"; /* Cyrillic io */
-	case 0x450: return "\xD0\xB5";
-	case 0x45D: return "\xD0\xB8";
-	default: return NULL;
-	}
+	static const struct {
+		uint16_t cp;
+		const char *plain;
+	} letters[] = {
+		{ 0xE6, "ae" },
+		{ 0xF0, "d" },
+		{ 0xF8, "o" },
+		{ 0xFE, "th" },
+		{ 0x111, "d" },
+		{ 0x127, "h" },
+		{ 0x131, "i" },
+		{ 0x138, "k" },
+		{ 0x142, "l" },
+		{ 0x14B, "n" },
+		{ 0x153, "oe" },
+		{ 0x167, "t" },
+		{ 0x180, "b" },
+		{ 0x19A, "l" },
+		{ 0x1DD, "e" },
+		{ 0x257, "d" },
+		{ 0x268, "i" },
+		/* Cyrillic: io and e with grave, i with grave. */
+		{ 0x451, "\xD0\xB5" },
+		{ 0x450, "\xD0\xB5" },
+		{ 0x45D, "\xD0\xB8" },
+	};
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i].cp == cp)
+			return letters[i].plain;
+	return NULL;
 }
 
 /* Scripts whose marks are accents: Latin, Greek, Hebrew, Arabic. A Cyrillic letter

@@ -43,8 +43,8 @@ enum char_flags {
 struct char_info {
 	uint8_t class, flags;
 	uint8_t case_len, bare_len; /* 0: folds to nothing */
-	char cased[6]; /* NFKC and case folding */
-	char bare[6];  /* and accents folded */
+	char cased[6];              /* NFKC and case folding */
+	char bare[6];               /* and accents folded */
 };
 
 /* The table, made at the first call: process-wide and constant from then on. NULL

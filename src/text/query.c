@@ -20,7 +20,7 @@
 #include "text/stopwords.h"
 #include "util/utf8.h"
 
-#define LONGEST_TERM 128 /* bytes; longer words are cut there */
+#define LONGEST_TERM 1024 /* bytes; longer words are cut there, the index keeps them whole */
 #define APOSTROPHE 0x27
 #define RIGHT_QUOTE 0x2019 /* the typographic apostrophe */
 

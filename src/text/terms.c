@@ -40,13 +40,19 @@ _Static_assert(sizeof(struct slot) == LINE, "a look-up should cost one cache lin
 
 struct terms {
 	struct sb_stemmer *stemmers[TEXT_LANG_COUNT]; /* made when first needed */
-	struct fold folded; /* the last term that is in no slot */
+	struct fold folded;                           /* the last term that is in no slot */
 	struct slot *slots; /* within memory, at the start of a cache line */
 	char *memory;
 };
 
-enum script { SCRIPT_LATIN, SCRIPT_GREEK, SCRIPT_CYRILLIC, SCRIPT_ARABIC, SCRIPT_INDIC,
-	SCRIPT_OTHER };
+enum script {
+	SCRIPT_LATIN,
+	SCRIPT_GREEK,
+	SCRIPT_CYRILLIC,
+	SCRIPT_ARABIC,
+	SCRIPT_INDIC,
+	SCRIPT_OTHER
+};
 
 static const struct {
 	const char *stemmer; /* Snowball's name; NULL: none */
@@ -229,7 +235,7 @@ static struct slot *find(struct terms *t, const char *word, size_t n, enum text_
 	slot = &t->slots[hash_key(key, n * TEXT_LANG_COUNT + (uint64_t)lang)];
 	memcpy(held, slot->key, KEY_MAX);
 	*ret_hit = slot->key_len == n && slot->lang == lang && key[0] == held[0] &&
-		   key[1] == held[1] && key[2] == held[2] && key[3] == held[3];
+		key[1] == held[1] && key[2] == held[2] && key[3] == held[3];
 	return slot;
 }
 

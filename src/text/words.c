@@ -60,53 +60,70 @@ static struct segment read_segment(const struct reader *r, uint32_t at)
 	return s;
 }
 
+/* Signs beyond ASCII that join as an ASCII one does. */
+static const struct {
+	uint16_t cp;
+	uint8_t joint;
+} wide_joints[] = {
+	{ 0xB7, JOINT_QUOTE },
+	{ 0x387, JOINT_QUOTE },
+	{ 0x5F3, JOINT_QUOTE },
+	{ 0x5F4, JOINT_QUOTE },
+	{ 0x2018, JOINT_QUOTE },
+	{ 0x2019, JOINT_QUOTE },
+	{ 0x2027, JOINT_QUOTE },
+	{ 0xFF07, JOINT_QUOTE },
+	{ 0x2010, JOINT_HYPHEN },
+	{ 0x2011, JOINT_HYPHEN },
+	{ 0x2024, JOINT_DOT },
+	{ 0xFF0E, JOINT_DOT },
+	{ 0x66C, JOINT_COMMA },
+	{ 0xFF0C, JOINT_COMMA },
+	{ 0x203F, JOINT_UNDER },
+	{ 0x2040, JOINT_UNDER },
+	{ 0xFF3F, JOINT_UNDER },
+	{ 0xFF20, JOINT_AT },
+};
+
+static uint32_t wide_joint_length(const struct reader *r, uint32_t at, enum joint *ret)
+{
+	struct text_char c = chars_at(r->text + at, r->len - at);
+
+	for (size_t i = 0; i < sizeof(wide_joints) / sizeof(wide_joints[0]); i++)
+		if (wide_joints[i].cp == c.cp) {
+			*ret = (enum joint)wide_joints[i].joint;
+			return c.len;
+		}
+	return 0;
+}
+
 /* A run of underscores or a pair of colons counts as one; 0: nothing of the kind. */
 static uint32_t joint_length(const struct reader *r, uint32_t at, enum joint *ret)
 {
+	static const char signs[] = ".,@-'";
+	static const uint8_t joints[] = { JOINT_DOT, JOINT_COMMA, JOINT_AT, JOINT_HYPHEN,
+		JOINT_QUOTE };
 	const char *p = r->text + at;
-	uint32_t n = r->len - at, i = 1;
+	uint32_t n = r->len - at, i = 0;
 
-	switch (p[0]) {
-	case '_':
-		while (i < n && p[i] == '_')
-			i++;
-		*ret = JOINT_UNDER;
-		return i;
-	case ':':
+	if ((unsigned char)p[0] >= 0x80)
+		return wide_joint_length(r, at, ret);
+	if (p[0] == ':') {
 		*ret = JOINT_SCOPE;
 		return n > 1 && p[1] == ':' ? 2 : 0;
-	case '.': *ret = JOINT_DOT; return 1;
-	case ',': *ret = JOINT_COMMA; return 1;
-	case '@': *ret = JOINT_AT; return 1;
-	case '-': *ret = JOINT_HYPHEN; return 1;
-	case '\'': *ret = JOINT_QUOTE; return 1;
-	default: break;
 	}
-	if ((unsigned char)p[0] < 0x80)
-		return 0;
-	struct text_char c = chars_at(p, n);
-
-	switch (c.cp) {
-	case 0xB7:
-	case 0x387:
-	case 0x5F3:
-	case 0x5F4:
-	case 0x2018:
-	case 0x2019:
-	case 0x2027:
-	case 0xFF07: *ret = JOINT_QUOTE; return c.len;
-	case 0x2010:
-	case 0x2011: *ret = JOINT_HYPHEN; return c.len;
-	case 0x2024:
-	case 0xFF0E: *ret = JOINT_DOT; return c.len;
-	case 0x66C:
-	case 0xFF0C: *ret = JOINT_COMMA; return c.len;
-	case 0x203F:
-	case 0x2040:
-	case 0xFF3F: *ret = JOINT_UNDER; return c.len;
-	case 0xFF20: *ret = JOINT_AT; return c.len;
-	default: return 0;
+	while (i < n && p[i] == '_')
+		i++;
+	if (i > 0) {
+		*ret = JOINT_UNDER;
+		return i;
 	}
+	for (; i < sizeof(joints); i++)
+		if (signs[i] == p[0]) {
+			*ret = (enum joint)joints[i];
+			return 1;
+		}
+	return 0;
 }
 
 /* Whether the joint holds s and the segment that starts at next together. */
@@ -121,11 +138,15 @@ static bool holds(const struct reader *r, const struct segment *s, enum joint jo
 	switch (joint) {
 	case JOINT_HYPHEN:
 		return (s->flags & SEGMENT_DIGITS) ||
-		       (read_segment(r, next).flags & SEGMENT_DIGITS);
-	case JOINT_COMMA: return digits_only && before_digit;
-	case JOINT_DOT: return !digits_only || before_digit;
-	case JOINT_QUOTE: return digits_only == before_digit;
-	default: return true;
+			(read_segment(r, next).flags & SEGMENT_DIGITS);
+	case JOINT_COMMA:
+		return digits_only && before_digit;
+	case JOINT_DOT:
+		return !digits_only || before_digit;
+	case JOINT_QUOTE:
+		return digits_only == before_digit;
+	default:
+		return true;
 	}
 }
 
@@ -158,15 +179,16 @@ static bool is_url(const struct reader *r, uint32_t *ret_body)
 	const char *p = r->text + r->first;
 	uint32_t n = r->len - r->first, i = 0;
 
-	if (n > 4 && (p[0] == 'w' || p[0] == 'W') && (p[1] | 0x20) == 'w' &&
-		(p[2] | 0x20) == 'w' && p[3] == '.' && ascii_alnum(p[4])) {
+	if (n > 4 && (p[0] == 'w' || p[0] == 'W') && (p[1] | 0x20) == 'w' && (p[2] | 0x20) == 'w' &&
+		p[3] == '.' && ascii_alnum(p[4])) {
 		*ret_body = 0;
 		return true;
 	}
 	while (i < n && i < 16 && ascii_alnum(p[i]))
 		i++;
 	*ret_body = i + 3;
-	return i > 1 && n > i + 3 && memcmp(p + i, "://", 3) == 0 && is_word(class_at(r, r->first + i + 3));
+	return i > 1 && n > i + 3 && memcmp(p + i, "://", 3) == 0 &&
+		is_word(class_at(r, r->first + i + 3));
 }
 
 /* What an address may hold besides letters, digits and their marks. */
@@ -197,11 +219,16 @@ static enum joint url_joint(const struct reader *r, uint32_t start, uint32_t end
 	if (end - start != 1)
 		return JOINT_URL;
 	switch (r->text[start]) {
-	case '.': return JOINT_DOT;
-	case '_': return JOINT_UNDER;
-	case '-': return JOINT_HYPHEN;
-	case '@': return JOINT_AT;
-	default: return JOINT_URL;
+	case '.':
+		return JOINT_DOT;
+	case '_':
+		return JOINT_UNDER;
+	case '-':
+		return JOINT_HYPHEN;
+	case '@':
+		return JOINT_AT;
+	default:
+		return JOINT_URL;
 	}
 }
 
@@ -238,7 +265,9 @@ static uint32_t read_tail(const struct reader *r, const struct segment *s)
 		n++;
 	if (n < 2)
 		n = at < r->len && r->text[at] == '#' ? 1 : 0;
-	if (!n || is_word(class_at(r, at + n)) || (at + n < r->len && strchr("+#", r->text[at + n])))
+	if (!n || is_word(class_at(r, at + n)))
+		return 0;
+	if (at + n < r->len && (r->text[at + n] == '+' || r->text[at + n] == '#'))
 		return 0;
 	return at + n;
 }

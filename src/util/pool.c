@@ -1,9 +1,9 @@
 /*
  * pool.c: a linked queue under one mutex, workers on one condition, and a sweeper
- * that walks the queue every 10 ms for tasks gone stale. The walk is O(waiting)
- * and the queue is bounded, so it costs microseconds.
+ * that walks the queue every 10 ms for tasks gone stale. The walk is O(waiting),
+ * some 10 ns a task, under the lock; the queue's bound is the bound of that too.
  *
- * lock guards: head, tail, waiting, running, stopping, room. A worker takes a
+ * lock guards: head, tail, waiting, running, slow_running, stopping. A worker takes a
  * task under it and runs it without.
  */
 #include "util/pool.h"
@@ -24,6 +24,7 @@ struct pool {
 	pthread_cond_t sweep; /* wakes the sweeper: first task queued, or stopping */
 	struct pool_task *head, *tail;
 	size_t waiting, running, capacity;
+	size_t slow_running, slow_limit;
 	bool stopping;
 	unsigned started; /* workers to join */
 	pthread_t sweeper;
@@ -56,30 +57,49 @@ static struct pool_task *unlink_after(struct pool *p, struct pool_task *prev)
 	task->next = NULL;
 	p->waiting--;
 	p->running++;
+	p->slow_running += task->slow;
 	return task;
+}
+
+/* Under lock: the first task that may run now; NULL when there is none. */
+static struct pool_task *take_next(struct pool *p)
+{
+	bool all = p->slow_running < p->slow_limit || p->stopping;
+	struct pool_task *prev = NULL;
+
+	for (struct pool_task *t = p->head; t; prev = t, t = t->next)
+		if (all || !t->slow)
+			return unlink_after(p, prev);
+	return NULL;
 }
 
 /* Under lock on entry and exit; runs the task without it. */
 static void run_unlocked(struct pool *p, struct pool_task *task)
 {
+	bool slow = task->slow;
+
 	pthread_mutex_unlock(&p->lock);
 	task->run(task); /* the task may be freed in here */
 	pthread_mutex_lock(&p->lock);
 	p->running--;
+	p->slow_running -= slow;
+	if (slow) /* another slow one may have been passed over */
+		pthread_cond_signal(&p->work);
 	pthread_cond_broadcast(&p->idle);
 }
 
 static void *worker_main(void *arg)
 {
 	struct pool *p = arg;
+	struct pool_task *task;
 
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
-		while (!p->head && !p->stopping)
+		while (!(task = take_next(p)) && !p->stopping)
 			pthread_cond_wait(&p->work, &p->lock);
-		if (!p->head)
+		if (!task)
 			break;
-		run_unlocked(p, unlink_after(p, NULL));
+		run_unlocked(p, task);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -146,6 +166,7 @@ enum status pool_new(unsigned threads, size_t capacity, struct pool **ret, struc
 		return error_set(e, ST_NOMEM, "out of memory");
 	init_sync(p);
 	p->capacity = capacity;
+	p->slow_limit = (threads + 1) / 2;
 	p->has_sweeper = pthread_create(&p->sweeper, NULL, sweeper_main, p) == 0;
 	while (p->has_sweeper && p->started < threads &&
 		pthread_create(&p->threads[p->started], NULL, worker_main, p) == 0)

@@ -21,6 +21,9 @@ struct pool_task {
 	void (*run)(struct pool_task *task);
 	/* NULL: never. now_ns is the monotonic clock; called under the pool's lock. */
 	bool (*stale)(const struct pool_task *task, uint64_t now_ns);
+	/* It may wait long for something that only one can have (writes for the
+	 * disk): at most half of the workers run such tasks at a time. */
+	bool slow;
 };
 
 struct pool;

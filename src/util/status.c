@@ -77,13 +77,18 @@ enum status(error_set)(struct error *e, enum status code, const char *fmt, ...)
 
 enum status(error_field)(struct error *e, enum status code, const char *field, const char *fmt, ...)
 {
+	size_t n;
 	va_list ap;
 
 	if (!e)
 		return code;
 	e->code = code;
 	e->detail[0] = '\0';
-	snprintf(e->field, sizeof(e->field), "%s", field);
+	n = strlen(field);
+	if (n >= sizeof(e->field))
+		n = utf8_floor(field, n, sizeof(e->field) - 1);
+	memcpy(e->field, field, n);
+	e->field[n] = '\0';
 	va_start(ap, fmt);
 	format_into(e->message, sizeof(e->message), fmt, ap);
 	va_end(ap);

@@ -272,6 +272,15 @@ def test_daemon_second_one_on_the_same_folder_is_refused(rcpd, tmp_path):
 	assert len(post(again.port, search("common")).json()["result"]["hits"]) == 3
 
 
+def test_daemon_second_one_is_refused_when_the_lock_file_was_deleted(rcpd, tmp_path):
+	first = rcpd(data=tmp_path)
+	fill(first.port)
+	os.unlink(tmp_path / "lock")
+	said = refused("--data", tmp_path, "--listen", "127.0.0.1:0")
+	assert str(tmp_path) in said, said
+	assert "result" in post(first.port, search("common")).json()
+
+
 def test_daemon_kill_9_keeps_acknowledged_documents(tmp_path):
 	"""Adds while the daemon is killed at a random moment; five lives on one folder."""
 	acknowledged, deleted = set(), set()
@@ -549,6 +558,18 @@ def test_daemon_sighup_with_a_broken_file_keeps_the_old_settings(tmp_path):
 		start = hang_up(server)
 		server.wait_line(lambda line: "rcpd.conf:3" in line and "nonsense" in line, start=start)
 		assert is_pong(post(server.port, PING))
+
+
+def test_daemon_sighup_with_a_pipe_for_a_file_does_not_block(tmp_path):
+	"""Opening a pipe that nobody writes to would hold the signal thread for ever."""
+	text = "[server]\nlisten = 127.0.0.1:0\n"
+	with Bare(config=text, data=tmp_path / "d", expect_errors=True) as server:
+		os.unlink(server.config_path)
+		os.mkfifo(server.config_path)
+		start = hang_up(server)
+		server.wait_line(lambda line: "not a regular file" in line, start=start)
+		assert is_pong(post(server.port, PING))
+		assert server.dump(), "the signal thread is still there"
 
 
 # ---- logs ----------------------------------------------------------------------

@@ -298,6 +298,40 @@ def test_OPS01_bad_requests_are_json(front):
 	json_error(post(front.port, PING, headers=[("X-Long", "a" * 50000)]), 400, -32600)
 
 
+def raw_request(line, *fields):
+	head = [line, b"Host: localhost", b"Content-Type: application/json", *fields]
+	body = json.dumps(PING).encode()
+	return b"\r\n".join(head + [b"Content-Length: %d" % len(body), b"", body])
+
+
+@pytest.mark.parametrize("data,status", [
+	(raw_request(b"POST /rcp/%zz HTTP/1.1"), 400),
+	(raw_request(b"POST /rcp/ping%00x HTTP/1.1"), 400),
+	(raw_request(b"POST /rcp/\x01 HTTP/1.1"), 400),
+	(raw_request(b"POST /../rcp HTTP/1.1"), 400),
+	(raw_request(b"POST rcp HTTP/1.1"), 400),
+	(b"POST /rcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 400),
+	(raw_request(b"POST /rcp HTTP/1.1", b"X-Long: " + b"a" * 9000), 400),
+	(raw_request(b"POST /rcp HTTP/1.1", b"Content-Length: 1"), 400),
+	(b"GET foo\r\n\r\n", 400),
+	(b"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400),
+	(raw_request(b"TRACE /rcp HTTP/1.1"), 405),
+	(raw_request(b"POST /rcp/" + b"a" * 9000 + b" HTTP/1.1"), 414),
+	(raw_request(b"POST /rcp HTTP/1.1", b"Transfer-Encoding: gzip"), 501),
+	(raw_request(b"POST /rcp HTTP/9.9"), 505),
+	(raw_request(b"POST /rcpd-error/bad-request HTTP/1.1"), 404),
+], ids=["escape", "nul", "control", "dotdot", "no-slash", "no-host", "long-field", "two-lengths",
+	"no-version", "tls", "trace", "long-uri", "coding", "version", "internal"])
+def test_OPS01_what_nginx_cannot_parse_is_answered_in_json(server, tmp_path, data, status):
+	"""Named locations need a path; for these nginx had none and sent HTML 500 or 505."""
+	with shipped(tmp_path, server.port) as nginx:
+		with Conn(nginx.port) as c:
+			c.send(data)
+			json_error(c.response(), status, -32600)
+		assert is_pong(post(nginx.port, PING))
+		assert "empty URI" not in nginx.log()
+
+
 def test_D14_OPS01_bursts_get_429_with_retry_after(server, tmp_path):
 	with shipped(tmp_path, server.port) as nginx, Conn(nginx.port) as c:
 		codes = {}

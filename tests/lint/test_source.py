@@ -17,6 +17,8 @@ LIBRARIES = {
     "libmicrohttpd": ("microhttpd",),
     "libcurl": ("curl/",),
     "inih": ("ini.h",),
+    "ICU": ("unicode/",),
+    "Snowball": ("libstemmer.h",),
     "libsystemd": ("systemd/",),
 }
 LIBC = re.compile(

@@ -172,8 +172,9 @@ static const uint32_t *block_tfs(const struct lex_cursor *c, uint32_t block, uin
 
 	if (c->head)
 		return at->at.live->v + at->at.live->cap;
-	if (block < c->layout.full)
-		lex_block_tfs(&c->layout, block, at->at.packed, tf_buf);
+	if (block < c->layout.full && !lex_block_tfs(&c->layout, block, at->at.packed, tf_buf))
+		for (unsigned i = 0; i < LEX_BLOCK; i++)
+			tf_buf[i] = 1; /* damaged: any will do, merging reports it */
 	return tf_buf; /* a tail's came with the ordinals */
 }
 

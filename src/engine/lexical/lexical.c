@@ -9,7 +9,7 @@
 #include "util/mem.h"
 
 #define DEFAULT_HEAD 16384
-#define DEFAULT_MERGE 8
+#define DEFAULT_MERGE 4
 
 static enum status no_memory(struct error *e)
 {

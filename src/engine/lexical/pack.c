@@ -95,20 +95,20 @@ void lex_unpack(const unsigned char *in, unsigned width, uint32_t out[LEX_BLOCK]
 	}
 }
 
-/* Gaps below 2^24 cannot run over in one block as long as ordinals stay below
- * 2^31; only wider ones have to be looked at. */
+/*
+ * Do the numbers grow strictly, below 2^31? Gaps below 2^24 cannot run over within one
+ * block, so then the last one tells; only wider ones have to be looked at.
+ */
 static bool is_growing(unsigned width, uint32_t before, const uint32_t *out)
 {
 	if (before != UINT32_MAX && before >= UINT32_C(1) << 31)
 		return false;
 	if (width <= 24)
-		return true;
+		return out[LEX_BLOCK - 1] < UINT32_C(1) << 31;
 	for (unsigned i = 0; i < LEX_BLOCK; i++) {
-		if (before != UINT32_MAX && out[i] <= before)
+		if ((before != UINT32_MAX && out[i] <= before) || out[i] >= UINT32_C(1) << 31)
 			return false;
 		before = out[i];
-		if (before >= UINT32_C(1) << 31)
-			return false;
 	}
 	return true;
 }
@@ -128,6 +128,22 @@ bool lex_unpack_gaps(const unsigned char *in, unsigned width, uint32_t before,
 			out[i] = before + 1 + i;
 	}
 	return is_growing(width, before, out);
+}
+
+bool lex_sum_gaps(uint32_t before, uint32_t out[LEX_BLOCK])
+{
+	row last = { before, before, before, before };
+	row all = { 0, 0, 0, 0 };
+
+	for (unsigned r = 0; r < ROWS; r++) {
+		row v;
+
+		memcpy(&v, out + 4U * r, sizeof(v));
+		all |= v;
+		last = sum_row(v, last);
+		store_row(out + 4U * r, last);
+	}
+	return is_growing(lex_width(all[0] | all[1] | all[2] | all[3]), before, out);
 }
 
 /* Packing is not in a hurry: once a posting and merge. */

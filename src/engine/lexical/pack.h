@@ -30,11 +30,25 @@ void lex_pack(const uint32_t in[LEX_BLOCK], unsigned width, unsigned char *out);
 /* The reverse; reads exactly that many bytes. */
 void lex_unpack(const unsigned char *in, unsigned width, uint32_t out[LEX_BLOCK]);
 /*
- * The same for gaps less one: out[i] = out[i - 1] + 1 + value[i], out[-1] = before.
- * False if they do not grow strictly (a hostile file); out is then of no use.
+ * Gaps less one to numbers: out[i] = out[i - 1] + 1 + value[i], out[-1] = before. The
+ * first unpacks the values itself, the second has them in out. False if the numbers
+ * do not grow strictly or reach 2^31 (a hostile file); out is then of no use.
  */
 bool lex_unpack_gaps(const unsigned char *in, unsigned width, uint32_t before,
 	uint32_t out[LEX_BLOCK]);
+bool lex_sum_gaps(uint32_t before, uint32_t out[LEX_BLOCK]);
+
+/*
+ * Few large values among small ones: these are packed in few bits, and what the others
+ * have above is kept apart as patches: varint how many, their places, a byte each,
+ * their high bits, a varint each. lex_patch_choose finds the width with which both
+ * together are smallest, within `room` bytes of patches, and appends these to *patches
+ * (nothing if there are none); values lose their high bits.
+ */
+unsigned lex_patch_choose(uint32_t values[LEX_BLOCK], unsigned room, struct strbuf *patches);
+/* Puts the high bits back; returns where the patches end, NULL for damage. */
+const unsigned char *lex_patch_apply(uint32_t values[LEX_BLOCK], unsigned width,
+	const unsigned char *p, const unsigned char *end);
 
 /* Seven bits a byte, low ones first. get returns where to go on, NULL at the end
  * of the bytes or for a number that is too large. */
@@ -43,6 +57,21 @@ const unsigned char *lex_get_varint(const unsigned char *p, const unsigned char 
 	uint32_t *ret);
 const unsigned char *lex_get_varint64(const unsigned char *p, const unsigned char *end,
 	uint64_t *ret);
+
+/*
+ * Numbers of which most are near 2^k or below (Rice's code): the part above k bits as
+ * so many 0 bits and a 1, then k bits; from 24 zeros on, the number itself instead.
+ */
+struct lex_bits {
+	const unsigned char *p;
+	uint64_t at, end; /* in bits */
+};
+
+unsigned lex_rice_choose(const uint32_t *values, uint32_t n);
+/* Appends to bits of a buffer, *at the number of bits so far. */
+void lex_put_rice(struct strbuf *out, uint64_t *at, unsigned k, uint32_t v);
+/* False at the end of the bits. */
+bool lex_get_rice(struct lex_bits *b, unsigned k, uint32_t *ret);
 
 /* A field of width (<= 64) bits that starts at a bit. lex_get_bits may read up to 9
  * bytes from the byte of that bit on; lex_put_bits writes into zeroed bytes. */

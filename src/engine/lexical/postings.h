@@ -2,17 +2,20 @@
  * engine/lexical/postings.h: one term's postings as bytes of a segment file: growing
  * ordinals of chunks, each with the term's frequency (tf >= 1) in it.
  *
- *   df = 1        in the dictionary: varint ordinal, varint tf - 1
+ *   df = 1        in the dictionary: varint ordinal * 2 + (tf > 1), if so varint tf - 2
  *   df < 128      a tail alone
  *   df >= 128     last ordinal of each block     4 bytes each
  *                 bound of each block            8 bytes each (bound.h)
- *                 widths of each full block      1 byte gaps, 1 byte tf
- *                 full blocks                    gaps - 1, then tf - 1, bit-packed
+ *                 sizes of each full block       3 bytes: width of gaps, width of tfs,
+ *                                                bytes of patches
+ *                 full blocks                    gaps - 1 and tf - 1, bit-packed, then
+ *                                                the patches of both (pack.h)
  *                 tail of the df % 128 last ones
  *
- * A tail is, for each posting, varint (gap - 1) * 2 + (tf > 1) and if tf > 1 varint
- * tf - 2. The tail of a long list counts as a block among the last ordinals and
- * bounds. Gaps start from ordinal -1.
+ * A full block's width byte has bit 7 set if its values have patches. A tail is a byte
+ * k and for each posting gap - 1 in Rice's code with k bits and tf - 1 with 0. The tail
+ * of a long list counts as a block among the last ordinals and bounds. Gaps start from
+ * ordinal -1.
  *
  * Nothing read is trusted: sizes are checked when a list is laid out, and each
  * decoded block must grow strictly and end where its last ordinal says.
@@ -29,6 +32,7 @@
 #define LEX_MAX_CHUNKS (UINT32_C(1) << 31)
 /* tfs are 1 to 2^30, so that they can be taken for signed. */
 #define LEX_TF_BITS 30
+#define LEX_SIZES_BYTES 3 /* of a block */
 #define LEX_MAX_TF (UINT32_C(1) << LEX_TF_BITS)
 
 /* Builds one list after the other; memory is kept between them. */
@@ -38,7 +42,7 @@ struct lex_encoder {
 	uint32_t df, before;     /* postings so far, ordinal of the last one */
 	uint32_t used;           /* in the arrays below */
 	uint32_t ords[LEX_BLOCK], tfs[LEX_BLOCK];
-	struct strbuf lasts, bounds, widths, blocks;
+	struct strbuf lasts, bounds, sizes, blocks, patches;
 };
 
 void lex_encoder_init(struct lex_encoder *en, const uint32_t *lengths, double average);
@@ -53,7 +57,7 @@ bool lex_encoder_finish(struct lex_encoder *en, struct strbuf *out, uint32_t *re
 struct lex_layout {
 	uint32_t full, blocks; /* full blocks; those and the tail */
 	uint32_t tail;         /* postings in the tail */
-	const unsigned char *lasts, *bounds, *widths;
+	const unsigned char *lasts, *bounds, *sizes;
 	const unsigned char *packed, *end; /* full blocks, then the tail up to end */
 };
 
@@ -68,7 +72,7 @@ bool lex_layout_block_size(const struct lex_layout *l, uint32_t block, uint32_t 
  */
 bool lex_block_ords(const struct lex_layout *l, uint32_t block, const unsigned char *at,
 	uint32_t before, uint32_t ords[LEX_BLOCK]);
-void lex_block_tfs(const struct lex_layout *l, uint32_t block, const unsigned char *at,
+bool lex_block_tfs(const struct lex_layout *l, uint32_t block, const unsigned char *at,
 	uint32_t tfs[LEX_BLOCK]);
 /* Decodes n (< 128) postings; all ordinals are below `limit`. */
 bool lex_tail_decode(const unsigned char *p, const unsigned char *end, uint32_t before, uint32_t n,

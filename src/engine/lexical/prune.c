@@ -2,12 +2,15 @@
  * prune.c: the best chunks of one slice without scoring most of them: MaxScore
  * (Turtle and Flood, 1995) with block bounds (Ding and Suel, 2011), by windows.
  *
- * In each window of 4096 ordinals every list has a bound from its blocks there. Sorted
- * by it, the lists whose bounds sum up to less than the cut are not essential: a chunk
+ * In each window of ordinals every list has a bound from its blocks there. Sorted by
+ * it, the lists whose bounds sum up to less than the cut are not essential: a chunk
  * that is in none of the others cannot get in. So the essential lists alone say who is
- * a candidate, their scores are accumulated, and a candidate's other terms are looked
- * up, highest bound first, for as long as it can still get in. Windows, and blocks of
- * essential lists, whose bounds do not reach the cut are skipped without decoding.
+ * a candidate. Their scores are accumulated; then come the others, highest bound
+ * first, and before each the candidates that cannot get in any more are dropped. A
+ * list is run through while there are many candidates (adding to those only), since
+ * decoding in a row costs a nanosecond a posting and a look-up thirty; when few are
+ * left, these are looked up one by one. Windows, and blocks of essential lists, whose
+ * bounds do not reach the cut are skipped without decoding.
  *
  * Scores here are approximate (score.h). Who reaches the cut goes into a pool; the
  * pool is scored exactly when the slice ends or the pool is full. A chunk that ties
@@ -16,6 +19,7 @@
 #include "engine/lexical/search.h"
 
 #define SPARSE_BLOCK (2 * LEX_WINDOW) /* a block that spans more is decoded for its bound */
+#define FEW_TOUCHED 16 /* postings that are run through for one look-up less */
 #define FEW_ALLOWED 32 /* one chunk in so many allowed: begin with the filter */
 
 /* ---- exact scores ---- */
@@ -167,25 +171,6 @@ static bool leave_block(struct lex_cursor *c, const struct window *w)
 	return c->block < c->blocks && lex_cursor_block_start(c) < w->end;
 }
 
-/* One essential list: its postings are the candidates. */
-static void walk_single(struct lex_search *s, const struct window *w)
-{
-	struct lex_cursor *c = &s->cursors[s->order[w->essential]];
-	float out[LEX_BLOCK];
-	uint32_t from, to;
-
-	do {
-		if (c->bounds[c->block] + w->others < s->top.cut)
-			continue;
-		if (!score_block(s, c, w, out, &from, &to))
-			return;
-		for (uint32_t i = from; i < to; i++)
-			if (out[i - from] + w->others >= s->top.cut)
-				complete(s, c->ords[i], out[i - from], w->first, w->essential);
-		c->pos = to;
-	} while (leave_block(c, w));
-}
-
 /* Adds a list's scores up; returns how many chunks of the window are touched now. */
 static uint32_t accumulate(struct lex_search *s, struct lex_cursor *c, const struct window *w,
 	uint32_t touched)
@@ -212,19 +197,86 @@ static uint32_t accumulate(struct lex_search *s, struct lex_cursor *c, const str
 	return touched;
 }
 
-/* Calls complete for the marked ordinals in order; clears marks and sums. */
-static void complete_marked(struct lex_search *s, const struct window *w)
+/* The same for a list that is not essential: only chunks that are touched count. */
+static void add_to_touched(struct lex_search *s, struct lex_cursor *c, const struct window *w)
 {
-	for (uint32_t i = 0; i < LEX_WINDOW / 64; i++) {
+	float out[LEX_BLOCK];
+	uint32_t from, to;
+
+	do {
+		if (!score_block(s, c, w, out, &from, &to))
+			return;
+		for (uint32_t i = from; i < to; i++) {
+			float *sum = &s->acc[c->ords[i] - w->base];
+
+			*sum += *sum > 0 ? out[i - from] : 0;
+		}
+		c->pos = to;
+	} while (leave_block(c, w));
+}
+
+/* Keeps the touched chunks that reach the cut with `more`; returns how many. */
+static uint32_t drop_hopeless(struct lex_search *s, uint32_t touched, float more)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < touched; i++) {
+		uint32_t at = s->touched[i];
+		float sum = s->acc[at];
+		bool keep = sum + more >= s->top.cut; /* without a branch: nobody can guess it */
+
+		s->touched[n] = at;
+		n += keep;
+		s->acc[at] = keep ? sum : 0;
+	}
+	return n;
+}
+
+/* About how many postings the list has in the window. */
+static uint32_t estimate(const struct lex_cursor *c, const struct window *w)
+{
+	uint32_t start = lex_cursor_block_start(c), span = c->lasts[c->block] - start + 1;
+	uint64_t n = (uint64_t)c->ats[c->block].count * (w->end - w->base) / span;
+
+	return n < LEX_WINDOW ? (uint32_t)n : LEX_WINDOW;
+}
+
+/* Calls complete for the touched chunks in order, with the lists below `to`; clears
+ * the sums. */
+static void complete_touched(struct lex_search *s, const struct window *w, uint32_t touched,
+	uint32_t to)
+{
+	for (uint32_t i = 0; i < touched; i++)
+		s->bits[s->touched[i] / 64] |= UINT64_C(1) << s->touched[i] % 64;
+	for (uint32_t i = 0; touched > 0 && i < LEX_WINDOW / 64; i++) {
 		for (uint64_t bits = s->bits[i]; bits; bits &= bits - 1) {
 			uint32_t at = i * 64 + (uint32_t)__builtin_ctzll(bits);
 			float score = s->acc[at];
 
 			s->acc[at] = 0;
-			complete(s, w->base + at, score, w->first, w->essential);
+			complete(s, w->base + at, score, w->first, to);
 		}
 		s->bits[i] = 0;
 	}
+}
+
+/* The touched chunks meet the lists that are not essential. */
+static void finish_touched(struct lex_search *s, const struct window *w, uint32_t touched)
+{
+	uint32_t i = w->essential;
+
+	while (i > w->first) {
+		struct lex_cursor *c = &s->cursors[s->order[--i]];
+
+		touched = drop_hopeless(s, touched, s->sums[i]);
+		if (touched * FEW_TOUCHED <= estimate(c, w)) {
+			complete_touched(s, w, touched, i + 1);
+			return;
+		}
+		if (lex_cursor_seek_block(c, w->base) && lex_cursor_block_start(c) < w->end)
+			add_to_touched(s, c, w);
+	}
+	complete_touched(s, w, drop_hopeless(s, touched, 0), w->first);
 }
 
 static void walk_many(struct lex_search *s, const struct window *w)
@@ -233,23 +285,19 @@ static void walk_many(struct lex_search *s, const struct window *w)
 
 	for (uint32_t i = w->essential; i < s->n; i++)
 		touched = accumulate(s, &s->cursors[s->order[i]], w, touched);
-	for (uint32_t i = 0; i < touched; i++) {
-		uint32_t at = s->touched[i];
-
-		if (s->acc[at] + w->others >= s->top.cut)
-			s->bits[at / 64] |= UINT64_C(1) << at % 64;
-		else
-			s->acc[at] = 0;
-	}
-	complete_marked(s, w);
+	finish_touched(s, w, touched);
 }
 
 /* Few chunks are allowed: they are the candidates, and every list is looked up. */
-static void walk_allowed(struct lex_search *s, struct window *w)
+static void walk_allowed(struct lex_search *s, const struct window *w)
 {
-	w->essential = s->n;
 	lex_search_mark_allowed(s, w->base, w->end, s->bits);
-	complete_marked(s, w);
+	for (uint32_t i = 0; i < LEX_WINDOW / 64; i++) {
+		for (uint64_t bits = s->bits[i]; bits; bits &= bits - 1)
+			complete(s, w->base + i * 64 + (uint32_t)__builtin_ctzll(bits), 0, w->first,
+				s->n);
+		s->bits[i] = 0;
+	}
 }
 
 /* ---- windows ---- */
@@ -309,6 +357,7 @@ static void split_lists(struct lex_search *s, struct window *w)
 		sum += bound;
 		if (bound <= 0)
 			w->first = w->essential = i + 1;
+		s->sums[i] = sum;
 		if (sum < s->top.cut) {
 			w->essential = i + 1;
 			w->others = sum;
@@ -317,22 +366,21 @@ static void split_lists(struct lex_search *s, struct window *w)
 	w->total = sum;
 }
 
-static void walk_window(struct lex_search *s, struct window *w)
+static void walk_window(struct lex_search *s, const struct window *ends)
 {
-	uint32_t size = w->end - w->base, allowed = lex_search_count_allowed(s, w->base, w->end);
+	struct window w = *ends;
+	uint32_t allowed = lex_search_count_allowed(s, w.base, w.end);
 
 	if (allowed == 0)
 		return;
 	sort_lists(s);
-	split_lists(s, w);
-	if (w->essential == s->n)
+	split_lists(s, &w);
+	if (w.essential == s->n)
 		return;
-	if (allowed <= size / FEW_ALLOWED)
-		walk_allowed(s, w);
-	else if (w->essential + 1 == s->n)
-		walk_single(s, w);
+	if (allowed <= (w.end - w.base) / FEW_ALLOWED)
+		walk_allowed(s, &w);
 	else
-		walk_many(s, w);
+		walk_many(s, &w);
 }
 
 static enum status walk_slice(struct lex_search *s)

@@ -1,7 +1,8 @@
 /*
  * terms.c: reading a segment's dictionary. A block is varint place of its first list
- * in the postings, then for each term: varint bytes shared with the term before,
- * varint bytes of its own, these, varint df; then for df = 1 the posting itself, else
+ * in the postings, then for each term: how many bytes it shares with the term before
+ * and how many are its own, in one byte (shared * 16 + own) or, if that is 0, two
+ * varints after it; its own bytes; varint df; then for df = 1 the posting itself, else
  * varint size of its list, which begins where the one before ended.
  */
 #include "engine/lexical/segment.h"
@@ -15,15 +16,28 @@ struct entry {
 static const unsigned char *read_single(const unsigned char *p, const unsigned char *end,
 	struct lex_postings *ret)
 {
-	uint32_t skipped;
+	uint64_t ord;
+	uint32_t tf;
 
 	ret->data = p;
-	p = lex_get_varint(p, end, &skipped);
-	if (p)
-		p = lex_get_varint(p, end, &skipped);
+	p = lex_get_varint64(p, end, &ord);
+	if (p && (ord & 1))
+		p = lex_get_varint(p, end, &tf);
 	if (p)
 		ret->size = (size_t)(p - ret->data);
 	return p;
+}
+
+static const unsigned char *read_lengths(const unsigned char *p, const unsigned char *end,
+	struct entry *ret)
+{
+	if (p < end && *p != 0) {
+		ret->shared = *p >> 4;
+		ret->own = *p & 15;
+		return p + 1;
+	}
+	p = p < end ? lex_get_varint(p + 1, end, &ret->shared) : NULL;
+	return p ? lex_get_varint(p, end, &ret->own) : NULL;
 }
 
 /* The entry at p; *list_at moves past its list. NULL for damage. */
@@ -32,9 +46,7 @@ static const unsigned char *read_entry(const struct lex_segment *s, const unsign
 {
 	uint64_t size, room = s->section[LEX_POSTINGS].n;
 
-	p = lex_get_varint(p, end, &ret->shared);
-	if (p)
-		p = lex_get_varint(p, end, &ret->own);
+	p = read_lengths(p, end, ret);
 	if (!p || ret->own > (size_t)(end - p))
 		return NULL;
 	ret->suffix = p;

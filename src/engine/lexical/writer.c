@@ -279,6 +279,17 @@ static void begin_block(struct lex_writer *w, struct bytes term)
 	strbuf_reset(&w->last_term);
 }
 
+static void put_lengths_of(struct strbuf *out, size_t shared, size_t own)
+{
+	if (shared < 16 && own < 16) { /* own is never 0: terms differ and none is empty */
+		strbuf_addc(out, (char)(shared << 4 | own));
+		return;
+	}
+	strbuf_addc(out, 0);
+	lex_put_varint(out, shared);
+	lex_put_varint(out, own);
+}
+
 static void put_entry(struct lex_writer *w, struct bytes term, uint32_t df)
 {
 	struct bytes before = { w->last_term.data, w->last_term.len };
@@ -289,8 +300,7 @@ static void put_entry(struct lex_writer *w, struct bytes term, uint32_t df)
 		before = BYTES_NONE;
 	}
 	shared = shared_bytes(before, term);
-	lex_put_varint(&w->dictionary, shared);
-	lex_put_varint(&w->dictionary, term.len - shared);
+	put_lengths_of(&w->dictionary, shared, term.len - shared);
 	strbuf_add(&w->dictionary, term.data + shared, term.len - shared);
 	lex_put_varint(&w->dictionary, df);
 	strbuf_reset(&w->last_term);

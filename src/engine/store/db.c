@@ -8,11 +8,11 @@
  */
 #include "engine/store/db.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
 #define STEPS_BETWEEN_STOPS 1000
-#define BUSY_TIMEOUT_MS 500 /* only a tool at the file, or a checkpoint, can be in the way */
 
 static int ask_stop(void *arg)
 {
@@ -50,11 +50,25 @@ static const struct meaning meanings[] = {
 	{ SQLITE_TOOBIG, ST_TOO_LARGE, "a value is too large" },
 };
 
-static struct meaning meaning_of(int rc)
+/* SQLite says SQLITE_FULL for a write alone; a file that cannot be made, lengthened or
+ * synced, and a quota, are errors of the disk to it. */
+static bool is_no_room(struct db *db, int primary)
+{
+	int why;
+
+	if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)
+		return false;
+	why = sqlite3_system_errno(db->handle);
+	return why == ENOSPC || why == EDQUOT;
+}
+
+static struct meaning meaning_of(struct db *db, int rc)
 {
 	/* Memory that lacked in the middle of reading or writing. */
 	int primary = rc == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : rc & 0xFF;
 
+	if (is_no_room(db, primary))
+		primary = SQLITE_FULL;
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
 		if (meanings[i].rc == primary)
 			return meanings[i];
@@ -63,7 +77,7 @@ static struct meaning meaning_of(int rc)
 
 enum status db_fail(struct db *db, int rc, struct error *e)
 {
-	struct meaning m = meaning_of(rc);
+	struct meaning m = meaning_of(db, rc);
 
 	error_set(e, m.code, "cannot %s the corpus: %s",
 		db->mode == DB_WRITER ? "write to" : "read", m.why);
@@ -79,7 +93,7 @@ static const char settings[] =
 	"PRAGMA temp_store = MEMORY;" /* no files outside the data folder */
 	"PRAGMA trusted_schema = OFF;"
 	"PRAGMA cell_size_check = ON;"
-	"PRAGMA journal_size_limit = 67108864;"; /* what a WAL that once grew shrinks to */
+	"PRAGMA journal_size_limit = 33554432;"; /* what a WAL that once grew shrinks to */
 
 static int prepare(struct db *db, enum statement what)
 {
@@ -96,7 +110,7 @@ static enum status set_up(struct db *db, struct error *e)
 	int rc;
 
 	sqlite3_extended_result_codes(h, 1);
-	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
+	sqlite3_busy_timeout(h, DB_BUSY_TIMEOUT_MS);
 	sqlite3_progress_handler(h, STEPS_BETWEEN_STOPS, ask_stop, db);
 	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (db->mode == DB_PROBE)

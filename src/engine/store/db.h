@@ -20,6 +20,8 @@
 #include "engine/engine.h"
 #include "engine/store/statements.h"
 
+#define DB_BUSY_TIMEOUT_MS 500 /* only a tool at the file, or a checkpoint, can be in the way */
+
 enum db_mode {
 	DB_PROBE,  /* reads and changes nothing, not even by recovery */
 	DB_WRITER, /* makes the file */

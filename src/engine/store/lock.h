@@ -4,8 +4,15 @@
 
 #include "util/status.h"
 
-/* Locks the file "lock" in dir. *ret_fd holds the lock until it is closed, also by
- * the end of the process. ST_LOCKED, ST_IO. */
-enum status lock_folder(const char *dir, int *ret_fd, struct error *e);
+struct folder_lock {
+	int folder, file; /* descriptors, -1: none */
+};
+
+#define FOLDER_UNLOCKED ((struct folder_lock){ -1, -1 })
+
+/* Locks the folder itself and the file "lock" in it, until unlock_folder or the end
+ * of the process. ST_LOCKED, ST_IO. */
+enum status lock_folder(const char *dir, struct folder_lock *ret, struct error *e);
+void unlock_folder(struct folder_lock *lock); /* FOLDER_UNLOCKED is fine */
 
 #endif

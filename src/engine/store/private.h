@@ -2,8 +2,11 @@
 #ifndef RCPD_ENGINE_STORE_PRIVATE_H
 #define RCPD_ENGINE_STORE_PRIVATE_H
 
+#include <stdatomic.h>
+
 #include "engine/store/db.h"
 #include "engine/store/gate.h"
+#include "engine/store/lock.h"
 #include "engine/store/store.h"
 
 #define STORE_ONCE_MS (24LL * 60 * 60 * 1000) /* how long an idempotency key is kept */
@@ -29,15 +32,18 @@ struct store_view {
 	struct db db;
 	struct engine_stop stop;
 	uint64_t version;
+	atomic_ullong since; /* the store's epoch when it was opened; 0: closed */
 };
 
 struct store {
 	char corpus_id[17];
-	int lock_fd;
+	struct folder_lock lock;
 	struct store_write writer;
 	struct store_view *views; /* one a reading connection */
 	size_t view_count;
 	struct gate write_gate, view_gate;
+	atomic_ullong epoch; /* from 1; trim.c counts it up */
+	uint64_t trim_at;    /* size of the log; whoever has the writer may touch it */
 };
 
 /* The row as this connection sees it now. */

@@ -3,6 +3,7 @@
  * an open transaction; its first read, of the commit counter, fixes the snapshot.
  */
 #include "engine/store/private.h"
+#include "engine/store/trim.h"
 
 #include "util/gauge.h"
 #include "util/utf8.h"
@@ -22,6 +23,7 @@ enum status store_view_open(struct store *s, const struct engine_stop *stop,
 	gauge_add(GAUGE_VIEWS, 1);
 	db_rollback(&v->db); /* in case ending the last view failed */
 	db_set_stop(&v->db, stop);
+	trim_view_opens(v);
 	st = db_run(&v->db, STATEMENT_BEGIN_READ, e);
 	if (!st)
 		st = store_read_totals(&v->db, &totals, e);
@@ -37,6 +39,7 @@ enum status store_view_open(struct store *s, const struct engine_stop *stop,
 void store_view_close(struct store_view *v)
 {
 	db_rollback(&v->db);
+	trim_view_closed(v);
 	gauge_add(GAUGE_VIEWS, -1);
 	gate_put(&v->store->view_gate, v);
 }

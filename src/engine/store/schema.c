@@ -137,8 +137,9 @@ static enum status read_header(const char *path, unsigned char *buf, ssize_t *re
  * First the bytes: SQLite is not let near a file that is no database or is from
  * the future. Then through a connection that cannot write, which also sees what a
  * write-ahead log left by a crash says. A crash may have left what such a
- * connection must not mend (ST_IO): then the writer mends it, and schema_migrate
- * looks again.
+ * connection must not mend (ST_IO), or the disk has no room for the memory it shares
+ * with others (ST_FULL): then the writer mends it or says so, and schema_migrate looks
+ * again.
  */
 enum status schema_check(const char *path, struct error *e)
 {
@@ -159,7 +160,7 @@ enum status schema_check(const char *path, struct error *e)
 		return st;
 	st = read_version(&probe, &version, e);
 	db_release(&probe);
-	return st == ST_IO ? ST_OK : st;
+	return st == ST_IO || st == ST_FULL ? ST_OK : st;
 }
 
 static enum status migrate_once(struct db *db, int64_t *ret_version, struct error *e)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/store/lock.h"
 #include "engine/store/schema.h"
 #include "util/mem.h"
 #include "util/strbuf.h"
@@ -107,7 +106,7 @@ static enum status open_views(struct store *s, const char *path, unsigned n, str
 static enum status open_all(struct store *s, const char *dir, unsigned readers, struct error *e)
 {
 	struct strbuf path = STRBUF_INIT;
-	enum status st = lock_folder(dir, &s->lock_fd, e);
+	enum status st = lock_folder(dir, &s->lock, e);
 
 	if (st)
 		return st;
@@ -131,7 +130,8 @@ enum status store_open(const char *dir, unsigned readers, struct store **ret, st
 	s = mem_zero(sizeof *s);
 	if (!s)
 		return error_set(e, ST_NOMEM, "out of memory");
-	s->lock_fd = -1;
+	s->lock = FOLDER_UNLOCKED;
+	atomic_init(&s->epoch, 1);
 	st = open_all(s, dir, readers ? readers : 1, e);
 	if (st)
 		store_close(s);
@@ -150,8 +150,7 @@ void store_close(struct store *s)
 	gate_release(&s->view_gate);
 	db_release(&s->writer.db);
 	gate_release(&s->write_gate);
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
+	unlock_folder(&s->lock);
 	mem_free(s);
 }
 

@@ -4,6 +4,7 @@
  * end. Whatever fails, the transaction is undone and the gate opened again.
  */
 #include "engine/store/private.h"
+#include "engine/store/trim.h"
 
 #include "util/clock.h"
 #include "util/fault.h"
@@ -295,6 +296,8 @@ enum status store_write_commit(struct store_write *w, const struct engine_once *
 		.chunks = w->chunks };
 	struct engine_stop stop = w->stop;
 
+	if (!st && needed)
+		trim_log(w->store, &stop);
 	store_write_abort(w); /* undoes nothing that was committed */
 	if (st)
 		return st;

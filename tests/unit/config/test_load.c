@@ -4,6 +4,8 @@
  */
 #include "helpers.h"
 
+#include <sys/stat.h>
+
 #include "util/mem.h"
 
 static void test_defaults(void **state)
@@ -122,6 +124,9 @@ static void test_file_errors(void **state)
 	assert_refused("[threads]\nqueue = no\nworkers\n", ":2: queue cannot be 'no'");
 	assert_refused("[threads\nqueue = 1\n", ":1: the line is neither");
 	assert_refused("[threads]\nqueue = 1 # few\n", ":2: queue cannot be '1 # few'");
+	assert_refused("[threads]\nqueue = 1 # few\n", "; a comment after a value begins with ' ;'");
+	assert_refused("[log]\nlog_level = 'info'\n", "; values stand without quotes");
+	assert_refused("[threads]\nworkers\n", "such as 'workers = 4'");
 	assert_refused("[server]\nlisten = 0.0.0.0:80\n[log]\n",
 		":2: listen cannot be '0.0.0.0:80'");
 	assert_refused("[server]\nhosts = \xff\n", ":2: hosts cannot be");
@@ -160,6 +165,29 @@ static void test_file_missing(void **state)
 	assert_int_equal(config_load("/", NULL, 0, &c, &e), ST_IO);
 }
 
+/* REQ: OPS-01: what is no file is told and never waited for: a pipe, a folder, a device. */
+static void test_file_not_regular(void **state)
+{
+	char dir[] = P_tmpdir "/rcpd-config-XXXXXX", fifo[sizeof(dir) + 8];
+	const char *paths[] = { fifo, dir, "/dev/null" };
+	struct config *c = NULL;
+	struct error e;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	alarm(10); /* where this blocks, the test ends */
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		assert_int_equal(config_load(paths[i], NULL, 0, &c, &e), ST_IO);
+		assert_non_null(strstr(e.message, paths[i]));
+		assert_non_null(strstr(e.message, "not a regular file"));
+	}
+	alarm(0);
+	unlink(fifo);
+	rmdir(dir);
+}
+
 /* A path of any length leaves room for line, key and reason. */
 static void test_long_path(void **state)
 {
@@ -195,6 +223,46 @@ static void test_environment_and_flag_errors(void **state)
 	assert_non_null(strstr(e.message, "environment RCPD_MAX_BODY: max_body cannot be '12q'"));
 }
 
+static void note_name(const char *name, void *arg)
+{
+	char *names = arg;
+	size_t len = strlen(names);
+
+	snprintf(names + len, 256 - len, "%s ", name);
+}
+
+/* A slip in a variable's name is told; what tests and tools use is none. */
+static void test_environment_unknown(void **state)
+{
+	static const char *const known[] = { "RCPD_MAX_BODY", "RCPD_DATA", "RCPD_FAULTS",
+		"RCPD_TEST_SCALE" };
+	char names[256] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		setenv(known[i], "1", 1);
+	setenv("RCPD_LISTEM", "127.0.0.1:0", 1);
+	config_environment_unknown(note_name, names);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		unsetenv(known[i]);
+	unsetenv("RCPD_LISTEM");
+	assert_string_equal(names, "RCPD_LISTEM ");
+}
+
+static void test_set_or_default(void **state)
+{
+	struct config *c = NULL;
+
+	(void)state;
+	assert_int_equal(config_load(NULL, NULL, 0, &c, NULL), ST_OK);
+	assert_false(c->max_connections_set);
+	config_free(c);
+	/* The default's own number counts as set, when somebody wrote it. */
+	assert_int_equal(flag_load("max_connections", "20000", &c, NULL), ST_OK);
+	assert_true(c->max_connections_set);
+	config_free(c);
+}
+
 /* Every allocation fails in turn: an error each time, nothing leaks. */
 static void test_out_of_memory(void **state)
 {
@@ -228,8 +296,11 @@ int main(void)
 		cmocka_unit_test_setup(test_file_errors, env_clear),
 		cmocka_unit_test_setup(test_file_bounds, env_clear),
 		cmocka_unit_test_setup(test_file_missing, env_clear),
+		cmocka_unit_test_setup(test_file_not_regular, env_clear),
 		cmocka_unit_test_setup(test_long_path, env_clear),
 		cmocka_unit_test_setup(test_environment_and_flag_errors, env_clear),
+		cmocka_unit_test_setup(test_environment_unknown, env_clear),
+		cmocka_unit_test_setup(test_set_or_default, env_clear),
 		cmocka_unit_test_setup(test_out_of_memory, env_clear),
 	};
 

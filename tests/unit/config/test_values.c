@@ -139,6 +139,9 @@ static void test_strings(void **state)
 	assert_false(flag_good("data", " /srv"));
 	assert_false(flag_good("data", "/srv\n"));
 	assert_false(flag_good("data", "/srv/\xff"));
+	assert_refused("[server]\ndata = ~/corpus\n", ":2: data cannot be '~/corpus': only shells");
+	assert_refused("[server]\ndata = \"/srv\"\n", "; values stand without quotes");
+	assert_refused("[server]\ndata = /srv # mine\n", "; a comment after a value begins with ' ;'");
 }
 
 static void test_listen(void **state)
@@ -163,8 +166,8 @@ static void test_listen(void **state)
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
 		assert_int_equal(flag_load("listen", open[i], &c, &e), ST_INVALID);
 		assert_non_null(strstr(e.message,
-			"tokens come with a later release; bind loopback "
-			"or a unix socket"));
+			"only loopback or a unix socket: callers cannot be told apart yet; "
+			"put a proxy in front"));
 	}
 	memset(path + 6, 'x', 106);
 	assert_true(flag_good("listen", path));
@@ -175,11 +178,12 @@ static void test_listen(void **state)
 static void test_base_path(void **state)
 {
 	static const char *const bad[] = { "", "/", "rcp", "/rcp/", "/a//b", "/a/../b", "/.",
-		"/a b", "/a%2fb", "/a?b", "/\xc3\xa4" };
+		"/a b", "/a%2fb", "/a?b", "/\xc3\xa4", "/healthz", "/readyz" };
 
 	(void)state;
 	assert_true(flag_good("base_path", "/rcp"));
 	assert_true(flag_good("base_path", "/v1/search-api"));
+	assert_true(flag_good("base_path", "/healthz/rcp"));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (flag_good("base_path", bad[i]))
 			fail_msg("base_path took '%s'", bad[i]);
@@ -205,8 +209,13 @@ static void test_pairs(void **state)
 {
 	(void)state;
 	assert_refused("[limits]\nmax_body = 2m\nmax_body_total = 1m\n",
-		":3: max_body_total is smaller than max_body (");
-	assert_refused("[limits]\nmax_k = 20000\n", "max_candidates is smaller than max_k (");
+		":3: max_body_total (1m) is smaller than max_body (2m); set max_body_total to 2m or "
+		"more");
+	/* What leads is a place to mend, never "default". */
+	assert_refused("[limits]\n\nmax_body = 300m\n",
+		":3: max_body_total (256m) is smaller than max_body (300m)");
+	assert_refused("[limits]\nmax_k = 20000\n",
+		":2: max_candidates (10000) is smaller than max_k (20000)");
 }
 
 struct changes {

@@ -2,6 +2,7 @@
  * log cut short, a disk that is full or fails. */
 #include "corpus.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -158,6 +159,24 @@ static void test_locked_by_process(void **state)
 		_exit(try_open(c) == ST_LOCKED ? 0 : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* REQ: RES-01, IDX-01: two never share a folder, whatever becomes of the files in it. */
+static void test_locked_without_its_file(void **state)
+{
+	struct corpus *c = *state, second = *c;
+	char path[600], other[600];
+
+	corpus_path(c, "lock", path, sizeof path);
+	corpus_path(c, "old", other, sizeof other);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(try_open(&second), ST_LOCKED);
+	assert_non_null(strstr(second.error.message, "in use by another process"));
+	write_file(c, "lock", "1\n", 2);
+	assert_int_equal(try_open(&second), ST_LOCKED);
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(try_open(&second), ST_LOCKED);
+	corpus_reopen(c);
 }
 
 static void test_no_folder(void **state)
@@ -448,6 +467,62 @@ static void test_disk_fails(void **state)
 	assert_string_equal(corpus_search(c, "alpha", 10), "a");
 }
 
+typedef ssize_t pwrite_fn(int fd, const void *data, size_t len, off_t at);
+
+static int pwrite_errno;
+
+/* SQLite's writes to places in files fail; the last byte of the file that its processes
+ * share is one of them. */
+static ssize_t pwrite_refused(int fd, const void *data, size_t len, off_t at)
+{
+	(void)fd, (void)data, (void)len, (void)at;
+	errno = pwrite_errno;
+	return -1;
+}
+
+static void refuse_writes(int why)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	pwrite_fn *fn = why ? pwrite_refused : NULL; /* NULL: the system's own again */
+
+	pwrite_errno = why;
+	assert_int_equal(vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)fn), SQLITE_OK);
+	assert_int_equal(vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)fn), SQLITE_OK);
+}
+
+/* REQ: IDX-05: no room is told from a failing disk, also where SQLite does not: when
+ * its shared file cannot be made at the start, and when a quota is used up. */
+static void test_no_room_in_other_words(void **state)
+{
+	struct corpus *c = *state;
+	static const struct {
+		int why;
+		enum status code;
+		const char *message;
+	} rows[] = {
+		{ ENOSPC, ST_FULL, "cannot write to the corpus: the disk is full" },
+		{ EDQUOT, ST_FULL, "cannot write to the corpus: the disk is full" },
+		{ EIO, ST_IO, "cannot write to the corpus: the disk failed" },
+	};
+
+	corpus_add(c, "a", "alpha");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		refuse_writes(rows[i].why);
+		assert_int_equal(add_big(c, "big", 100000), rows[i].code);
+		assert_string_equal(c->error.message, rows[i].message);
+		assert_string_equal(corpus_search(c, "alpha", 10), "a");
+		refuse_writes(0);
+		corpus_close(c);
+		refuse_writes(rows[i].why);
+		assert_int_equal(try_open(c), rows[i].code);
+		assert_string_equal(c->error.message, rows[i].message);
+		refuse_writes(0);
+		corpus_open(c);
+	}
+	assert_int_equal(corpus_stats(c).documents, 1);
+	assert_int_equal(add_big(c, "big", 100000), ST_OK);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, corpus_setup, corpus_teardown)
@@ -458,6 +533,7 @@ int main(void)
 		TEST(test_settings),
 		TEST(test_locked),
 		TEST(test_locked_by_process),
+		TEST(test_locked_without_its_file),
 		TEST(test_no_folder),
 		TEST(test_future),
 		TEST(test_future_in_log),
@@ -467,6 +543,7 @@ int main(void)
 		TEST(test_torn_log),
 		TEST(test_disk_full),
 		TEST(test_disk_fails),
+		TEST(test_no_room_in_other_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,37 @@ static void test_words(void **state)
 	expect(c, "song the", "who");
 }
 
+/* REQ: RET-01: a long word finds itself, in any case; above 1,024 bytes it may not, but
+ * it is no error. */
+static void test_long_words(void **state)
+{
+	struct corpus *c = *state;
+	static const size_t lengths[] = { 63, 64, 65, 127, 128, 129, 200, 1000, 1023, 1024, 1025,
+		5000, 70000 };
+	static const char *const letters[] = { "w", "\xC3\xA9", "\xE6\x9D\xB1" };
+
+	for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+		for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+			size_t n = lengths[k] / strlen(letters[i]);
+			struct strbuf word = STRBUF_INIT, text = STRBUF_INIT;
+
+			for (size_t j = 0; j < n; j++)
+				strbuf_adds(&word, letters[i]);
+			strbuf_addf(&text, "some %s tail", word.data);
+			corpus_add(c, "long", text.data);
+			expect(c, word.data, lengths[k] <= 1024 ? "long" : "");
+			if (i == 0 && lengths[k] <= 1024) {
+				word.data[0] = 'W';
+				expect(c, word.data, "long");
+				word.data[1] = 'v';
+				expect(c, word.data, "");
+			}
+			strbuf_release(&word);
+			strbuf_release(&text);
+		}
+	expect(c, "tail", "long");
+}
+
 /* A word said twice counts twice. */
 static void test_repeats(void **state)
 {
@@ -282,6 +313,7 @@ int main(void)
 		TEST(test_order),
 		TEST(test_title),
 		TEST(test_words),
+		TEST(test_long_words),
 		TEST(test_repeats),
 		TEST(test_many_terms),
 		TEST(test_cancel),

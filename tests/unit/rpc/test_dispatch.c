@@ -206,8 +206,12 @@ static void test_JSON_03_huge_numbers(void **state)
 		    "{\"protocolVersion\":99999999999999999999}}",
 		    NULL),
 		"\"id\":5,\"error\":{\"code\":-32602");
+	/* An unknown member is ignored, whatever it holds (M8). */
 	has(fixture_run(rpc, REQ("echo", "{\"text\":\"x\",\"y\":99999999999999999999}"), NULL),
-		"-32602");
+		"result");
+	has(fixture_run(rpc, REQ("ping", "{\"nonce\":99999999999999999999}"), NULL),
+		"{\"nonce\":99999999999999999999}");
+	has(fixture_run(rpc, REQ("ping", "{\"nonce\":1.10}"), NULL), "{\"nonce\":1.10}");
 }
 
 static void test_T6_progress_frames(void **state)
@@ -381,6 +385,59 @@ static void test_T7_hang_up_cancels(void **state)
 	has(answer_of(job, thread), "-32006");
 }
 
+/* REQ: L6, L7, M15: what waits to be parsed is within reach already. */
+static void test_scanned_only(void **state)
+{
+	static const struct fixture_call token = { .identity = "token:a", .authenticated = true };
+	const char *text =
+		"{\"params\":{\"x\":1},\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"write\"}";
+	const char *timed =
+		"{\"jsonrpc\":\"2.0\",\"id\":\"d\",\"method\":\"write\","
+		"\"params\":{\"_meta\":{\"deadlineMs\":5}}}";
+	struct rpc_job *job = fixture_job(rpc, text, strlen(text), &token);
+
+	(void)state;
+	rpc_job_scan(job);
+	assert_false(rpc_job_stale(job, clock_mono_ns()));
+	fixture_run(rpc, CANCEL("7"), &token);
+	assert_true(rpc_job_stale(job, clock_mono_ns()));
+	rpc_job_run_here(job, NULL, NULL);
+	has(rpc_job_reply(job)->body.data, "\"id\":7,\"error\":{\"code\":-32006");
+	rpc_job_unref(job);
+
+	job = fixture_job(rpc, timed, strlen(timed), NULL);
+	rpc_job_scan(job);
+	clock_sleep_ms(6);
+	rpc_job_run_here(job, NULL, NULL);
+	has(rpc_job_reply(job)->body.data, "\"id\":\"d\",\"error\":{\"code\":-32014");
+	rpc_job_unref(job);
+	assert_int_equal(fixture_writes(), 0);
+
+	/* A client that left: nothing is parsed; text that is no JSON does no harm. */
+	job = fixture_job(rpc, "{\"id\":\"x", 8, NULL);
+	rpc_job_scan(job);
+	rpc_job_cancel(job);
+	rpc_job_run_here(job, NULL, NULL);
+	assert_int_equal(rpc_job_reply(job)->kind, RPC_REPLY_NONE);
+	rpc_job_unref(job);
+}
+
+static void test_scan_refuses(void **state)
+{
+	char text[600] = "{\"id\":1,\"x\":[";
+	struct rpc_job *job;
+
+	(void)state;
+	for (int i = 0; i < 101; i++)
+		memcpy(text + strlen(text), "1,", 3);
+	job = fixture_job(rpc, text, strlen(text), NULL);
+	rpc_job_scan(job);
+	assert_true(rpc_job_answered(job));
+	assert_int_equal(rpc_job_reply(job)->kind, RPC_REPLY_TOO_LARGE);
+	has(rpc_job_reply(job)->body.data, "-32013");
+	rpc_job_unref(job);
+}
+
 /* A job that is parsed and then dropped leaves nothing behind for a cancel. */
 static void test_dropped_after_parse(void **state)
 {
@@ -453,6 +510,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_D17_cancel_by_proved_identity, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_T7_hang_up_cancels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_scanned_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_scan_refuses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dropped_after_parse, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusal_when_the_queue_is_full, setup,
 			teardown),

@@ -7,7 +7,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-static const struct session_info info = { 3 };
+static const struct session_info info = { 3, "" };
 
 static void test_start_find_end(void **state)
 {
@@ -17,14 +17,14 @@ static void test_start_find_end(void **state)
 	(void)state;
 	assert_int_equal(sessions_new(10, 60, &s), ST_OK);
 	assert_false(sessions_find(s, "a", &got));
-	assert_int_equal(sessions_start(s, "a", &info), ST_OK);
-	assert_int_equal(sessions_start(s, "a", &info), ST_CONFLICT);
+	assert_int_equal(sessions_start(s, "a", "a", &info), ST_OK);
+	assert_int_equal(sessions_start(s, "a", "a", &info), ST_CONFLICT);
 	assert_true(sessions_find(s, "a", &got));
 	assert_int_equal(got.log_level, 3);
 	sessions_end(s, "a");
 	sessions_end(s, "a");
 	assert_false(sessions_find(s, "a", &got));
-	assert_int_equal(sessions_start(s, "a", &info), ST_OK);
+	assert_int_equal(sessions_start(s, "a", "a", &info), ST_OK);
 	sessions_free(s);
 }
 
@@ -38,13 +38,34 @@ static void test_bound_drops_the_least_used(void **state)
 	assert_int_equal(sessions_new(100, 60, &s), ST_OK);
 	for (int i = 0; i < 100; i++) {
 		snprintf(key, sizeof(key), "k%d", i);
-		assert_int_equal(sessions_start(s, key, &info), ST_OK);
+		assert_int_equal(sessions_start(s, key, key, &info), ST_OK);
 	}
 	assert_true(sessions_find(s, "k0", &got)); /* used again: k1 is the oldest now */
-	assert_int_equal(sessions_start(s, "new", &info), ST_OK);
+	assert_int_equal(sessions_start(s, "new", "new", &info), ST_OK);
 	assert_int_equal(sessions_count(s), 100);
 	assert_true(sessions_find(s, "k0", &got));
 	assert_false(sessions_find(s, "k1", &got));
+	sessions_free(s);
+}
+
+/* REQ: K1: one that opens sessions without end drops its own, not another's. */
+static void test_an_owner_has_a_share(void **state)
+{
+	struct sessions *s;
+	struct session_info got;
+	char key[16];
+
+	(void)state;
+	assert_int_equal(sessions_new(40, 60, &s), ST_OK);
+	assert_int_equal(sessions_start(s, "victim", "victim", &info), ST_OK);
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		assert_int_equal(sessions_start(s, key, "flood", &info), ST_OK);
+	}
+	assert_true(sessions_find(s, "victim", &got));
+	assert_int_equal(sessions_count(s), 11);
+	assert_true(sessions_find(s, "k99", &got));
+	assert_false(sessions_find(s, "k89", &got));
 	sessions_free(s);
 }
 
@@ -55,7 +76,7 @@ static void test_expiry(void **state)
 
 	(void)state;
 	assert_int_equal(sessions_new(10, 1, &s), ST_OK);
-	assert_int_equal(sessions_start(s, "a", &info), ST_OK);
+	assert_int_equal(sessions_start(s, "a", "a", &info), ST_OK);
 	clock_sleep_ms(700);
 	assert_true(sessions_find(s, "a", &got)); /* use renews */
 	clock_sleep_ms(700);
@@ -76,7 +97,7 @@ static void test_out_of_memory(void **state)
 	mem_fail_after(-1);
 	assert_int_equal(sessions_new(10, 1, &s), ST_OK);
 	mem_fail_after(0);
-	assert_int_equal(sessions_start(s, "a", &info), ST_NOMEM);
+	assert_int_equal(sessions_start(s, "a", "a", &info), ST_NOMEM);
 	mem_fail_after(-1);
 	assert_int_equal(sessions_count(s), 0);
 	sessions_free(s);
@@ -87,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start_find_end),
 		cmocka_unit_test(test_bound_drops_the_least_used),
+		cmocka_unit_test(test_an_owner_has_a_share),
 		cmocka_unit_test(test_expiry),
 		cmocka_unit_test(test_out_of_memory),
 	};

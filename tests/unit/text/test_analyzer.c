@@ -14,7 +14,8 @@
 #include "text/private.h"
 #include "util/mem.h"
 
-static const char text[] = "Running l'avion 東京タワー ประเทศไทย 👍🏽 foo.bar@example.org книгами";
+static const char text[] =
+	"Running l'avion 東京タワー ประเทศไทย 👍🏽 foo.bar@example.org книгами";
 
 /* Fails every allocation of ours in turn: an error, no leak, and it works after. */
 static void test_out_of_memory(void **state)
@@ -37,8 +38,8 @@ static void test_out_of_memory(void **state)
 			mem_fail_after(-1);
 			if (st == ST_NOMEM) {
 				strbuf_reset(&got);
-				assert_int_equal(
-					terms_line(a, bytes_of(text), TEXT_LANG_FR, &got), ST_OK);
+				assert_int_equal(terms_line(a, bytes_of(text), TEXT_LANG_FR, &got),
+					ST_OK);
 				assert_string_equal(got.data, want.data);
 			}
 		}

@@ -52,11 +52,12 @@ static const struct sample samples[] = {
 };
 
 /* Too little to tell, or languages that are not ours. */
-static const char *const unknown[] = { "", " ", "12345", "x", "nginx", "kubectl apply", "\xFF\xFE",
-	"🎉🎉🎉", "Zażółć gęślą jaźń, mówi stary ogrodnik do róż.",
-	"Příliš žluťoučký kůň úpěl ďábelské ódy.",
+static const char *const unknown[] = {
+	"", " ", "12345", "x", "nginx", "kubectl apply", "\xFF\xFE", "🎉🎉🎉",
+	"Zażółć gęślą jaźń, mówi stary ogrodnik do róż.", "Příliš žluťoučký kůň úpěl ďábelské ódy.",
 	"Старий садівник учора підрізав троянди, бо скоро зима і їх треба вкрити.",
-	"کتاب‌فروشی قدیمی روبه‌روی ایستگاه هر روز ساعت نه باز می‌شود." };
+	"کتاب‌فروشی قدیمی روبه‌روی ایستگاه هر روز ساعت نه باز می‌شود."
+};
 
 static void test_samples(void **state)
 {
@@ -67,7 +68,8 @@ static void test_samples(void **state)
 		const char *got = text_lang_tag(text_lang_detect(bytes_of(samples[i].text)));
 
 		if (strcmp(got, samples[i].tag) != 0) {
-			print_error("%s taken for '%s': %s\n", samples[i].tag, got, samples[i].text);
+			print_error("%s taken for '%s': %s\n", samples[i].tag, got,
+				samples[i].text);
 			wrong++;
 		}
 	}

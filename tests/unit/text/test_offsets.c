@@ -17,13 +17,13 @@
 
 static const char *const pieces[] = { "a", "b", "Z", "word", "Word", "HTTPServer", "s", "t", "v",
 	"0", "7", "38", "100", " ", " ", " ", "\n", ".", ".", ",", "-", "_", "::", "@", "'", "/",
-	"\xE2\x80\x99", "#", "++", "?", "=", "https://", "www.", "ß", "ﬁ", "İ", "ı", "É", "e\xCC\x81",
-	"\xCC\x81", "Ａ", "１", "²", "½", "㎏", "ŉ", "ж", "Й", "ё", "Σ", "ς", "ά", "אָ", "أ", "لا",
-	"\xD9\x80", "クル", "ﾊﾟ", "か\xE3\x82\x99", "東", "京", "𠮷", "々", "한", "글",
+	"\xE2\x80\x99", "#", "++", "?", "=", "https://", "www.", "ß", "ﬁ", "İ", "ı", "É",
+	"e\xCC\x81", "\xCC\x81", "Ａ", "１", "²", "½", "㎏", "ŉ", "ж", "Й", "ё", "Σ", "ς", "ά", "אָ",
+	"أ", "لا", "\xD9\x80", "クル", "ﾊﾟ", "か\xE3\x82\x99", "東", "京", "𠮷", "々", "한", "글",
 	"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", "क्षि", "தமிழ்", "🎉", "👍🏽", "👩‍💻", "🇩🇪",
-	"\xF0\x9F\x87\xA9", "\xE2\x80\x8D", "\xE2\x80\x8B", "\xC2\xAD", "\xEF\xB8\x8F", "\xEF\xBB\xBF",
-	"\xFF", "\xC3", "\xE2\x80", "\xED\xA0\x80", "\xF0\x9F", "・", "：", "·", "­", "\x01", "\x7F",
-	"\xEF\xB7\xBA", "µ", "Ⅷ", "①", "€", "℃", "ǅ", "ΐ" };
+	"\xF0\x9F\x87\xA9", "\xE2\x80\x8D", "\xE2\x80\x8B", "\xC2\xAD", "\xEF\xB8\x8F",
+	"\xEF\xBB\xBF", "\xFF", "\xC3", "\xE2\x80", "\xED\xA0\x80", "\xF0\x9F", "・", "：", "·",
+	"­", "\x01", "\x7F", "\xEF\xB7\xBA", "µ", "Ⅷ", "①", "€", "℃", "ǅ", "ΐ" };
 static const char *const unspaced[] = { "ไทย", "ประเทศ", "ํ", "ភាសា", "ລາວ", "ၐ" };
 
 static uint64_t seed;
@@ -44,8 +44,8 @@ static void make_text(struct strbuf *text, bool dictionary)
 		uint32_t cp = next_random(0x30000);
 
 		if (dictionary && next_random(3) == 0)
-			strbuf_adds(text, unspaced[next_random(sizeof(unspaced) /
-				sizeof(unspaced[0]))]);
+			strbuf_adds(text,
+				unspaced[next_random(sizeof(unspaced) / sizeof(unspaced[0]))]);
 		else if (next_random(20) == 0 && (cp < 0xD800 || cp > 0xDFFF))
 			strbuf_add(text, utf8, utf8_encode(cp, utf8));
 		else if (next_random(40) == 0)
@@ -101,8 +101,8 @@ static int check_slice(void *arg, const struct text_term *t)
 		return 0;
 	assert_int_equal(text_analyze(c->other, slice, TEXT_LANG_NONE, take_first, &f), ST_OK);
 	if (f.len != t->len || memcmp(f.data, t->data, t->len) != 0)
-		fail_msg("'%.*s' from '%.*s' gives '%.*s' when analysed alone", (int)t->len, t->data,
-			(int)slice.len, slice.data, (int)f.len, f.data);
+		fail_msg("'%.*s' from '%.*s' gives '%.*s' when analysed alone", (int)t->len,
+			t->data, (int)slice.len, slice.data, (int)f.len, f.data);
 	return 0;
 }
 
@@ -148,8 +148,8 @@ static void test_any_language(void **state)
 			continue;
 		assert_int_equal(text_analyzer_new(&fresh), ST_OK);
 		strbuf_reset(&two);
-		assert_int_equal(
-			terms_line(fresh, (struct bytes){ text.data, text.len }, lang, &two),
+		assert_int_equal(terms_line(fresh, (struct bytes){ text.data, text.len }, lang,
+					 &two),
 			ST_OK);
 		assert_true(bytes_eq((struct bytes){ one.data, one.len },
 			(struct bytes){ two.data, two.len }));
@@ -178,8 +178,8 @@ static void test_two_ways(void **state)
 			assert_int_equal(terms_line(analyzer_shared(), bytes_of(words[i]), langs[k],
 						 &plain),
 				ST_OK);
-			assert_int_equal(terms_line(analyzer_shared(), bytes_of(text.data), langs[k],
-						 &marked),
+			assert_int_equal(terms_line(analyzer_shared(), bytes_of(text.data),
+						 langs[k], &marked),
 				ST_OK);
 			assert_string_equal(plain.data, marked.data);
 			strbuf_release(&plain);

@@ -47,8 +47,7 @@ static void test_korean(void **state)
 static void test_dictionary(void **state)
 {
 	(void)state;
-	expect_terms("ภาษาไทย 2024 ok", TEXT_LANG_TH,
-		"ภาษา/ภา^/ภาษ^/าษ^/าษา^/ษา^ ไทย 2024 ok");
+	expect_terms("ภาษาไทย 2024 ok", TEXT_LANG_TH, "ภาษา/ภา^/ภาษ^/าษ^/าษา^/ษา^ ไทย 2024 ok");
 	expect_terms("ມາລາວ", NONE, "ມາ ລາວ");
 }
 
@@ -71,8 +70,12 @@ static void test_inner_words(void **state)
 	static const struct {
 		const char *text, *word;
 	} rows[] = {
-		{ "ประเทศไทย", "ไทย" }, { "สวยงาม", "สวย" }, { "สวยงาม", "งาม" },
-		{ "ភាសាខ្មែរ", "ខ្មែរ" }, { "ພາສາລາວ", "ລາວ" }, { "မြန်မာနိုင်ငံ", "မြန်မာ" },
+		{ "ประเทศไทย", "ไทย" },
+		{ "สวยงาม", "สวย" },
+		{ "สวยงาม", "งาม" },
+		{ "ភាសាខ្មែរ", "ខ្មែរ" },
+		{ "ພາສາລາວ", "ລາວ" },
+		{ "မြန်မာနိုင်ငံ", "မြန်မာ" },
 	};
 
 	(void)state;

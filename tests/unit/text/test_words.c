@@ -30,18 +30,43 @@ static void test_folding(void **state)
 	static const struct {
 		const char *text, *term;
 	} rows[] = {
-		{ "Straße", "strasse" }, { "STRASSE", "strasse" }, { "ﬁnance", "finance" },
-		{ "İstanbul", "istanbul" }, { "ısı", "isi" }, { "Ｆｕｌｌ１２", "full12" },
-		{ "Łódź", "lodz" }, { "smørrebrød", "smorrebrod" }, { "Æsir", "aesir" },
-		{ "cœur", "coeur" }, { "naïve", "naive" }, { "e\xCC\x81tude", "etude" },
-		{ "ÉTUDE", "etude" }, { "Ångström", "angstrom" }, { "đồng", "dong" },
-		{ "Ελλάδα", "ελλαδα" }, { "ΟΔΟΣ", "οδοσ" }, { "οδός", "οδοσ" },
-		{ "ёлка", "елка" }, { "йод", "йод" }, { "Україна", "україна" },
-		{ "مُحَمَّد", "محمد" }, { "أحمد", "احمد" }, { "שָׁלוֹם", "שלום" },
-		{ "m²", "m2" }, { "H₂O", "h2o" }, { "①", "1" }, { "½", "12" }, { "㎏", "kg" },
-		{ "№", "no" }, { "Ⅷ", "viii" }, { "co\xC2\xADop", "coop" }, /* soft hyphen */
-		{ "zero\xE2\x80\x8Dwidth", "zerowidth" }, { "\xEF\xBB\xBFmark", "mark" },
-		{ "𝐁old", "bold" }, { "ŉ", "n" }, { "क़लम", "कलम" },
+		{ "Straße", "strasse" },
+		{ "STRASSE", "strasse" },
+		{ "ﬁnance", "finance" },
+		{ "İstanbul", "istanbul" },
+		{ "ısı", "isi" },
+		{ "Ｆｕｌｌ１２", "full12" },
+		{ "Łódź", "lodz" },
+		{ "smørrebrød", "smorrebrod" },
+		{ "Æsir", "aesir" },
+		{ "cœur", "coeur" },
+		{ "naïve", "naive" },
+		{ "e\xCC\x81tude", "etude" },
+		{ "ÉTUDE", "etude" },
+		{ "Ångström", "angstrom" },
+		{ "đồng", "dong" },
+		{ "Ελλάδα", "ελλαδα" },
+		{ "ΟΔΟΣ", "οδοσ" },
+		{ "οδός", "οδοσ" },
+		{ "ёлка", "елка" },
+		{ "йод", "йод" },
+		{ "Україна", "україна" },
+		{ "مُحَمَّد", "محمد" },
+		{ "أحمد", "احمد" },
+		{ "שָׁלוֹם", "שלום" },
+		{ "m²", "m2" },
+		{ "H₂O", "h2o" },
+		{ "①", "1" },
+		{ "½", "12" },
+		{ "㎏", "kg" },
+		{ "№", "no" },
+		{ "Ⅷ", "viii" },
+		{ "co\xC2\xADop", "coop" }, /* soft hyphen */
+		{ "zero\xE2\x80\x8Dwidth", "zerowidth" },
+		{ "\xEF\xBB\xBFmark", "mark" },
+		{ "𝐁old", "bold" },
+		{ "ŉ", "n" },
+		{ "क़लम", "कलम" },
 	};
 
 	(void)state;
@@ -64,8 +89,9 @@ static void test_odd_bytes(void **state)
 {
 	(void)state;
 	expect_terms_of((struct bytes){ "ab\0cd", 5 }, NONE, "ab cd");
-	expect_terms("ab\xFF"
-		     "cd",
+	expect_terms(
+		"ab\xFF"
+		"cd",
 		NONE, "ab cd");
 	expect_terms("caf\xC3", NONE, "caf");
 	expect_terms("\xC0\x80x\xED\xA0\x80y\xF4\x90\x80\x80z", NONE, "x y z");
@@ -89,9 +115,9 @@ static void test_identifiers(void **state)
 	expect_terms("foo.bar()", NONE, "foo.bar/foo~/bar~");
 	expect_terms("foo.bar_baz", NONE, "foo.bar_baz/foo~/bar_baz~/bar~/baz~");
 	expect_terms("std::vector", NONE, "std::vector/std~/vector~");
-	expect_terms("COVID-19 state-of-the-art", NONE,
-		"covid-19/covid~/19~ state of the art");
+	expect_terms("COVID-19 state-of-the-art", NONE, "covid-19/covid~/19~ state of the art");
 	expect_terms("C++ C# F# g++ C", NONE, "c++/c~ c#/c~ f#/f~ g++/g~ c");
+	expect_terms_of((struct bytes){ "C++\0D", 5 }, NONE, "c++/c~ d");
 	expect_terms("U.S.A. e.g. this", NONE, "usa eg this");
 }
 

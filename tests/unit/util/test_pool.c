@@ -101,6 +101,31 @@ static void test_stale_task_overtakes(void **state)
 	assert_int_equal(atomic_load(&slow.runs), 1);
 }
 
+/* However many slow tasks wait, others find a worker. */
+static void test_slow_tasks_leave_workers_free(void **state)
+{
+	struct work slow[6], quick;
+	struct pool *p;
+
+	(void)state;
+	assert_int_equal(pool_new(4, 100, &p, NULL), ST_OK);
+	for (int i = 0; i < 6; i++) {
+		prepare(&slow[i], 300);
+		slow[i].task.slow = true;
+		assert_int_equal(pool_submit(p, &slow[i].task), ST_OK);
+	}
+	while (pool_busy(p) < 2)
+		clock_sleep_ms(1);
+	prepare(&quick, 0);
+	assert_int_equal(pool_submit(p, &quick.task), ST_OK);
+	clock_sleep_ms(100);
+	assert_int_equal(atomic_load(&quick.runs), 1);
+	assert_int_equal(pool_busy(p), 2);
+	pool_free(p); /* at the end all run, with every worker */
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(atomic_load(&slow[i].runs), 1);
+}
+
 static void test_bad_sizes(void **state)
 {
 	struct pool *p = NULL;
@@ -119,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_each_task_runs_once),
 		cmocka_unit_test(test_full_queue_refuses),
 		cmocka_unit_test(test_stale_task_overtakes),
+		cmocka_unit_test(test_slow_tasks_leave_workers_free),
 		cmocka_unit_test(test_bad_sizes),
 	};
 
