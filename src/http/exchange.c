@@ -47,10 +47,17 @@ void *exchange_new(void *cls, const char *target, struct MHD_Connection *mhd)
 	ex->started_ns = clock_mono_ns();
 	strbuf_init(&ex->body);
 	strbuf_init(&ex->queue);
+	strbuf_init(&ex->final);
 	conn->ex = ex;
 	io->exchanges++;
 	gauge_add(GAUGE_EXCHANGES, 1);
 	return ex;
+}
+
+void exchange_drop_job(struct exchange *ex)
+{
+	rpc_job_unref(ex->job);
+	ex->job = NULL;
 }
 
 void exchange_unref(struct exchange *ex)
@@ -64,6 +71,7 @@ void exchange_unref(struct exchange *ex)
 	rpc_job_unref(ex->job);
 	strbuf_release(&ex->body);
 	strbuf_release(&ex->queue);
+	strbuf_release(&ex->final);
 	pthread_mutex_destroy(&ex->lock);
 	mem_free(ex);
 	gauge_add(GAUGE_EXCHANGES, -1);

@@ -161,6 +161,7 @@ struct exchange {
 	size_t queue_pos; /* sent so far */
 	size_t queue_max;
 	size_t queue_free; /* of a large frame at the queue's head: not counted */
+	struct strbuf final; /* the reply, once it is its turn */
 	size_t final_pos;  /* bytes of the final frame sent */
 	size_t answer_charged;
 	uint64_t moved_ns; /* the last time a byte moved or a wait ended */
@@ -201,6 +202,8 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **req_cls,
 void exchange_end(struct exchange *ex);     /* idempotent; I/O thread */
 void exchange_abandon(struct exchange *ex); /* cancel, and let libmicrohttpd close */
 void exchange_unref(struct exchange *ex);
+/* The job is answered, and its answer taken. */
+void exchange_drop_job(struct exchange *ex);
 /* Suspends unless the job is done already; then answers. */
 enum MHD_Result exchange_wait(struct exchange *ex);
 /* Ends a suspension. Lock held. */

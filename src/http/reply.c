@@ -154,6 +154,7 @@ enum MHD_Result reply_rpc(struct exchange *ex)
 {
 	struct rpc_reply *reply = rpc_job_reply(ex->job);
 	struct MHD_Response *response;
+	enum MHD_Result queued;
 
 	if (reply->kind == RPC_REPLY_NONE) {
 		response = empty_response();
@@ -171,5 +172,7 @@ enum MHD_Result reply_rpc(struct exchange *ex)
 			reply->retry_after_ms ? (reply->retry_after_ms + 999) / 1000 : 1);
 	if (response && reply->session)
 		(void)add_header(response, "RCP-Session", reply->session);
-	return reply_queue(ex, rpc_status(reply->kind), response);
+	queued = reply_queue(ex, rpc_status(reply->kind), response);
+	exchange_drop_job(ex); /* what it worked with may be as large as the answer */
+	return queued;
 }

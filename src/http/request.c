@@ -117,7 +117,7 @@ static bool check_browser(struct exchange *ex)
 	/* HTTP/1.0 without Host passed the framing check: no browser sends that. */
 	if (h->host && !host_allowed(h->host, cfg->hosts)) {
 		refuse(ex, MHD_HTTP_FORBIDDEN, RPC_UNAUTHORIZED,
-			"the Host header names a host that is not in the key hosts");
+			"the Host is neither a loopback name nor listed in the key hosts");
 		return false;
 	}
 	if (!h->origin)

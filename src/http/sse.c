@@ -7,7 +7,7 @@
  * called again at once, and spin.
  *
  * The final frame is not queued: it is read in place from the job's reply, whose
- * size the queue's bound therefore does not concern. Headers leave as soon as the
+ * size the queue's bound therefore does not concern; answer.c counts it. Headers leave as soon as the
  * response is queued; no opening comment is needed for that.
  */
 #include <string.h>
@@ -119,12 +119,24 @@ static void take_part(struct exchange *ex, const char *part, size_t len, size_t 
 	ex->final_pos += count;
 }
 
+/* The reply outlives its job, which may hold as much again. */
+static void final_open(struct exchange *ex)
+{
+	struct rpc_reply *reply = rpc_job_reply(ex->job);
+
+	ex->final = reply->body;
+	strbuf_init(&reply->body);
+	exchange_drop_job(ex);
+}
+
 static size_t take_final(struct exchange *ex, char *buf, size_t max)
 {
-	const struct strbuf *body = &rpc_job_reply(ex->job)->body;
+	const struct strbuf *body = &ex->final;
 	const size_t head = sizeof(FRAME_HEAD) - 1, tail = sizeof(FRAME_TAIL) - 1;
 	size_t n = 0;
 
+	if (ex->job)
+		final_open(ex);
 	if (body->len == 0)
 		return 0; /* no memory for it: the stream just ends */
 	take_part(ex, FRAME_HEAD, head, 0, buf, max, &n);

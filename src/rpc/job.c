@@ -80,6 +80,7 @@ struct rpc_job *rpc_job_new(struct rpc *rpc, struct rpc_input *in)
 	read_traceparent(in->traceparent, job->trace_id);
 	job->caller = in->caller;
 	job->body = in->body;
+	job->bytes = in->body.len;
 	strbuf_init(&in->body);
 	arena_init(&job->arena, 0);
 	strbuf_init(&job->reply.body);
@@ -97,6 +98,11 @@ void job_drop_message(struct rpc_job *job)
 	json_decref(job->root);
 	job->root = NULL;
 	strbuf_release(&job->body);
+}
+
+size_t rpc_job_bytes(const struct rpc_job *job)
+{
+	return job->bytes;
 }
 
 struct rpc_job *rpc_job_ref(struct rpc_job *job)

@@ -62,6 +62,7 @@ struct rpc_job {
 	struct json_scan scan;
 	struct bytes early_id; /* the id as text while the message waits to be parsed */
 	struct strbuf body;
+	size_t bytes; /* of the body as it came */
 	struct arena arena;
 	json_t *root;
 	char *path_method;

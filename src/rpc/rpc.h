@@ -86,6 +86,7 @@ struct rpc_input {
 
 /* Takes in->body in any case (inited again afterwards). NULL only when out of memory. */
 struct rpc_job *rpc_job_new(struct rpc *rpc, struct rpc_input *in);
+size_t rpc_job_bytes(const struct rpc_job *job); /* of the message as it came */
 struct rpc_job *rpc_job_ref(struct rpc_job *job);
 void rpc_job_unref(struct rpc_job *job); /* NULL is fine */
 

@@ -195,6 +195,7 @@ int serve_stdio(struct app *app)
 		.stop_fd = signals_stop_fd(app->signals),
 		.max_line = app->config->max_body,
 		.max_in_flight = app->config->queue,
+		.max_bytes = app->config->max_body_total,
 		.drain_ms = grace,
 		/* At the end of input requests end by their own deadline (S3). */
 		.eof_ms = deadline + grace,

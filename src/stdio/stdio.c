@@ -11,7 +11,8 @@
  * Everything slow is a worker's, so that a ping behind a slow retrieve is
  * answered at once.
  *
- * Backpressure: with max_in_flight requests out, nothing is read until one ends.
+ * Backpressure: with max_in_flight requests or max_bytes of them out, nothing is
+ * read until one ends.
  * No lock is held while waiting for that, and workers never wait for the reader,
  * so only a peer that does not read its answers can stop the flow, and that wait
  * ends with stop_fd or the times of the config.
@@ -48,8 +49,9 @@ struct serve {
 	struct output out;
 	int wake_fd; /* eventfd: a request ended */
 
-	pthread_mutex_t lock; /* guards in_flight and last */
+	pthread_mutex_t lock; /* guards in_flight, bytes and last */
 	size_t in_flight;
+	size_t bytes;         /* of the messages in flight */
 	struct rpc_job *last; /* a shutdown: answered after all others (S4) */
 
 	/* The reader's own. */
@@ -83,12 +85,13 @@ static int serve_send(void *arg, const char *json, size_t len)
 static const struct rpc_stream_ops serve_ops = { .send = serve_send, .logs = true };
 
 /* By the reader only. Notices a shutdown that a worker came across, too. */
-static size_t serve_in_flight(struct serve *s)
+static size_t serve_in_flight(struct serve *s, size_t *ret_bytes)
 {
 	size_t n;
 
 	pthread_mutex_lock(&s->lock);
 	n = s->in_flight;
+	*ret_bytes = s->bytes;
 	if (s->last && s->ending == SERVING)
 		s->ending = END_SHUTDOWN;
 	pthread_mutex_unlock(&s->lock);
@@ -96,16 +99,17 @@ static size_t serve_in_flight(struct serve *s)
 }
 
 /*
- * Counts n in or out. The wake-up is written under the lock: whoever then sees
+ * Counts a request in (n = 1) or out (n = -1). The wake-up is written under the lock: whoever then sees
  * the count at 0 under it knows that s is no longer touched, and may free it.
  */
-static void serve_count(struct serve *s, int n)
+static void serve_count(struct serve *s, int n, size_t bytes)
 {
 	uint64_t one = 1;
 	ssize_t wrote = 0;
 
 	pthread_mutex_lock(&s->lock);
 	s->in_flight += (size_t)(ptrdiff_t)n;
+	s->bytes += n > 0 ? bytes : (size_t)0 - bytes;
 	if (n < 0)
 		wrote = write(s->wake_fd, &one, sizeof(one));
 	pthread_mutex_unlock(&s->lock);
@@ -141,12 +145,13 @@ static struct rpc_job *serve_take_last(struct serve *s)
 static void serve_done(struct rpc_job *job, void *arg)
 {
 	struct serve *s = arg;
+	size_t bytes = rpc_job_bytes(job);
 
 	if (!rpc_job_is_shutdown(job) || !serve_keep_last(s, job)) {
 		serve_reply(s, job);
 		rpc_job_unref(job);
 	}
-	serve_count(s, -1);
+	serve_count(s, -1, bytes);
 }
 
 /* Takes the reference. */
@@ -154,7 +159,7 @@ static void serve_submit(struct serve *s, struct rpc_job *job)
 {
 	enum status st;
 
-	serve_count(s, 1);
+	serve_count(s, 1, rpc_job_bytes(job));
 	st = rpc_job_submit(job, s->pool, SUBMIT_WAIT_MS, &serve_ops, s, serve_done, s);
 	if (st != ST_OK)
 		serve_done(job, s); /* its reply is the refusal */
@@ -255,11 +260,18 @@ static bool serve_wait(struct serve *s, bool want_input, bool want_stop, int tim
 	return fds[0].revents != 0;
 }
 
+static bool serve_has_room(struct serve *s)
+{
+	size_t max = s->cfg->max_in_flight ? s->cfg->max_in_flight : 1;
+	size_t bytes, n = serve_in_flight(s, &bytes);
+
+	return n < max && (!s->cfg->max_bytes || bytes < s->cfg->max_bytes);
+}
+
 /* One step: a line that is there already, else wait for more. */
 static void serve_step(struct serve *s)
 {
-	size_t max = s->cfg->max_in_flight ? s->cfg->max_in_flight : 1;
-	bool room = serve_in_flight(s) < max;
+	bool room = serve_has_room(s);
 	struct strbuf line = STRBUF_INIT;
 
 	if (s->ending != SERVING)
@@ -287,9 +299,10 @@ static void serve_drain(struct serve *s)
 	unsigned eof_ms = s->cfg->eof_ms ? s->cfg->eof_ms : s->cfg->drain_ms;
 	unsigned ms = s->ending == END_STOP ? s->cfg->drain_ms : eof_ms;
 	uint64_t end = clock_mono_ms() + ms;
+	size_t bytes;
 
 	output_give_up_in(&s->out, ms + FLUSH_MS);
-	while (serve_in_flight(s) > 0) {
+	while (serve_in_flight(s, &bytes) > 0) {
 		bool stopping = s->ending == END_STOP;
 		uint64_t now = clock_mono_ms();
 		bool over = now >= end || output_state(&s->out) != OUTPUT_FINE;

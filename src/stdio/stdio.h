@@ -12,6 +12,7 @@ struct stdio_config {
 	int in_fd, out_fd;    /* borrowed */
 	int stop_fd;          /* readable: stop reading (signal); -1: none; never read from */
 	size_t max_line;      /* bytes of one message */
+	size_t max_bytes;     /* of requests in flight before reading pauses; 0: no limit */
 	size_t max_in_flight; /* requests taken before reading pauses; at most what the
 	                        * pool holds, or requests are refused before it pauses */
 	unsigned drain_ms;    /* after stop_fd: how long in-flight requests may take */

@@ -50,24 +50,29 @@ static const struct meaning meanings[] = {
 	{ SQLITE_TOOBIG, ST_TOO_LARGE, "a value is too large" },
 };
 
-/* SQLite says SQLITE_FULL for a write alone; a file that cannot be made, lengthened or
- * synced, and a quota, are errors of the disk to it. */
-static bool is_no_room(struct db *db, int primary)
+static bool is_no_room(int why)
 {
-	int why;
-
-	if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)
-		return false;
-	why = sqlite3_system_errno(db->handle);
 	return why == ENOSPC || why == EDQUOT;
 }
 
-static struct meaning meaning_of(struct db *db, int rc)
+/*
+ * SQLite says SQLITE_FULL for a write alone; a file that cannot be made, lengthened or
+ * synced, and a quota, are errors of the disk to it. It keeps errno, but not of a
+ * failed COMMIT: then it still has an older one, and errno itself (why) is right.
+ */
+static bool lacks_room(struct db *db, int primary, int why)
+{
+	if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)
+		return false;
+	return is_no_room(why) || (why != EIO && is_no_room(sqlite3_system_errno(db->handle)));
+}
+
+static struct meaning meaning_of(struct db *db, int rc, int why)
 {
 	/* Memory that lacked in the middle of reading or writing. */
 	int primary = rc == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : rc & 0xFF;
 
-	if (is_no_room(db, primary))
+	if (lacks_room(db, primary, why))
 		primary = SQLITE_FULL;
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
 		if (meanings[i].rc == primary)
@@ -77,12 +82,13 @@ static struct meaning meaning_of(struct db *db, int rc)
 
 enum status db_fail(struct db *db, int rc, struct error *e)
 {
-	struct meaning m = meaning_of(db, rc);
+	int why = errno;
+	struct meaning m = meaning_of(db, rc, why);
 
 	error_set(e, m.code, "cannot %s the corpus: %s",
 		db->mode == DB_WRITER ? "write to" : "read", m.why);
 	if (e)
-		error_detail(e, "SQLite %d: %s", rc, sqlite3_errmsg(db->handle));
+		error_detail(e, "SQLite %d: %s (errno %d)", rc, sqlite3_errmsg(db->handle), why);
 	return m.code;
 }
 
@@ -139,6 +145,7 @@ enum status db_open(const char *path, enum db_mode mode, struct db *ret, struct 
 	flags |= mode == DB_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
 				   : SQLITE_OPEN_READONLY;
 	*ret = (struct db){ .mode = mode };
+	errno = 0;
 	rc = sqlite3_open_v2(path, &ret->handle, flags, NULL);
 	if (!ret->handle)
 		return error_set(e, ST_NOMEM, "out of memory");
@@ -158,8 +165,10 @@ void db_release(struct db *db)
 
 enum status db_exec(struct db *db, const char *sql, struct error *e)
 {
-	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+	int rc;
 
+	errno = 0;
+	rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK ? ST_OK : db_fail(db, rc, e);
 }
 
@@ -213,8 +222,10 @@ void db_bind_text(struct db_call *call, int at, struct bytes v)
 
 enum status db_step(struct db_call *call, bool *ret_row, struct error *e)
 {
-	if (call->rc == SQLITE_OK)
+	if (call->rc == SQLITE_OK) {
+		errno = 0;
 		call->rc = sqlite3_step(call->stmt);
+	}
 	if (call->rc == SQLITE_ROW || call->rc == SQLITE_DONE) {
 		*ret_row = call->rc == SQLITE_ROW;
 		call->rc = SQLITE_OK;

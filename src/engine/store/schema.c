@@ -81,8 +81,10 @@ static enum status judge(int64_t application, int64_t version, struct error *e)
 static enum status ask_number(struct db *db, const char *sql, int64_t *ret, struct error *e)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
+	int rc;
 
+	errno = 0; /* for db_fail */
+	rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)

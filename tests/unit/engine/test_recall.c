@@ -217,7 +217,7 @@ static void test_long_words(void **state)
 				strbuf_adds(&word, letters[i]);
 			strbuf_addf(&text, "some %s tail", word.data);
 			corpus_add(c, "long", text.data);
-			expect(c, word.data, lengths[k] <= 1024 ? "long" : "");
+			expect(c, word.data, word.len <= 1024 ? "long" : "");
 			if (i == 0 && lengths[k] <= 1024) {
 				word.data[0] = 'W';
 				expect(c, word.data, "long");

@@ -104,7 +104,7 @@ static void send_chunks(struct wire *w, const char *p, size_t len, size_t piece)
 			!wire_try_send(w, "\r\n", 2))
 			return;
 	}
-	(void)wire_try_send(w, "0\r\nX-Trailer: 1\r\n\r\n", 19);
+	(void)wire_try_send(w, "0\r\n\r\n", 5);
 }
 
 /* REQ: HTTP-09 */
@@ -322,6 +322,74 @@ static void the_budget_is_shared(void **state)
 	fixture_stop();
 }
 
+/* Small bodies need nothing of the budget: while uploads hold all of it, a ping is
+ * answered, and what is counted is what came. REQ: K1 */
+static void small_bodies_need_no_budget(void **state)
+{
+	struct strbuf body = STRBUF_INIT;
+	struct wire held[4];
+	struct answer a;
+
+	(void)state;
+	fixture_reset();
+	fixture.cfg.max_body_total = 3 * MIB;
+	fixture_start();
+	for (size_t i = 0; i < MIB - 1; i++)
+		strbuf_addc(&body, ' ');
+	for (size_t i = 0; i < 4; i++) {
+		wire_open(&held[i]);
+		head_with_length(&held[i], MIB, "");
+		wire_send(&held[i], body.data, body.len);
+		if (i < 3)
+			assert_true(gauge_reaches(GAUGE_BODY_BYTES,
+				(int64_t)((i + 1) * body.len), 2000));
+	}
+	a = post_once("/rcp/ping", "", PING);
+	assert_int_equal(a.status, 200);
+	answer_release(&a);
+	strbuf_reset(&body);
+	echo_body(&body, "a", 16000);
+	a = post_once("/rcp/echo", "", body.data);
+	assert_has(&a, 200, "\"n\":16000");
+	answer_release(&a);
+	strbuf_reset(&body);
+	echo_body(&body, "a", 20000);
+	a = post_once("/rcp/echo", "", body.data);
+	assert_has(&a, 503, "-32010");
+	answer_release(&a);
+	for (size_t i = 0; i < 4; i++)
+		wire_close(&held[i]);
+	assert_true(gauge_reaches(GAUGE_BODY_BYTES, 0, 2000));
+	strbuf_release(&body);
+	fixture_stop();
+}
+
+/* A chunk-size line that does not fit the connection's memory makes libmicrohttpd
+ * spin; it is let go, whether the client stays or leaves, and nobody is kept from
+ * stopping. REQ: T7, T11, HTTP-09 */
+static void an_endless_chunk_size_line_is_let_go(void **state)
+{
+	static const char *const starts[] = { "28;a=", "28\r\n" PING "\r\n0;", "0" };
+	char junk[30000];
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct wire w;
+
+		memset(junk, i % 3 == 2 ? '0' : 'x', sizeof(junk));
+		wire_open(&w);
+		wire_sends(&w, HEAD "Transfer-Encoding: chunked\r\n\r\n");
+		wire_sends(&w, starts[i % 3]);
+		wire_send(&w, junk, sizeof(junk));
+		if (i >= 3) {
+			assert_true(gauge_reaches(GAUGE_EXCHANGES, 1, 2000));
+			wire_close(&w);
+		}
+		assert_true(gauge_reaches(GAUGE_CONNECTIONS, 0, 3500));
+		wire_close(&w);
+	}
+}
+
 /* Cut off in the middle: nothing runs, nothing stays. */
 static void half_a_body_runs_nothing(void **state)
 {
@@ -359,6 +427,8 @@ int main(void)
 		T(expect_continue),
 		T(refusals_are_read_after_the_body),
 		cmocka_unit_test(the_budget_is_shared),
+		cmocka_unit_test(small_bodies_need_no_budget),
+		T(an_endless_chunk_size_line_is_let_go),
 		T(half_a_body_runs_nothing),
 	};
 

@@ -19,6 +19,7 @@
 
 #include "peer.h"
 #include "util/clock.h"
+#include "util/gauge.h"
 
 #define INIT                                                                                       \
 	"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\","                             \
@@ -364,6 +365,28 @@ static void test_backpressure(void **state)
 	peer_release(&peer);
 }
 
+/* REQ: M15: the bytes of what is in flight are bounded as well as its number. */
+static void test_backpressure_by_bytes(void **state)
+{
+	(void)state;
+	peer_init(&peer, true, 2, 50);
+	peer.cfg.max_bytes = 100;
+	peer_start(&peer);
+	peer_send(&peer, INIT);
+	assert_next("\"id\":\"i\"");
+	for (int i = 0; i < 6; i++)
+		peer_send(&peer,
+			"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nap\","
+			"\"params\":{\"ms\":200}}\n");
+	clock_sleep_ms(100);
+	assert_in_range(gauge_get(GAUGE_INFLIGHT), 1, 2); /* 60 bytes each */
+	close_to();
+	for (int i = 0; i < 6; i++)
+		assert_next("\"slept\":200");
+	assert_end(0);
+	peer_release(&peer);
+}
+
 static void send_bigs(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -506,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_notifications),
 		cmocka_unit_test(test_backpressure),
+		cmocka_unit_test(test_backpressure_by_bytes),
 		cmocka_unit_test(test_slow_reader),
 		cmocka_unit_test(test_nonblocking),
 		cmocka_unit_test(test_stop_with_blocked_output),
