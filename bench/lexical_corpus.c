@@ -25,7 +25,7 @@
 #define STOP_WORDS 150
 #define SHIFT 2.7 /* of ranks, as in Mandelbrot's law */
 #define COMMON 8000.0
-#define COMMON_EXPONENT 1.12
+#define COMMON_EXPONENT 1.15
 #define VOCABULARY 1e7
 #define RARE_EXPONENT 1.6
 
@@ -104,7 +104,7 @@ static size_t spell(uint32_t rank, char *buf)
 	} while (rank-- > 0);
 	if (n > 2)
 		buf[n++] = 'n';
-	if (buf[0] > 'n') { /* words of one frequency differ in length */
+	if (buf[0] > 'k') { /* words of one frequency differ in length */
 		buf[n++] = 'e';
 		buf[n++] = 's';
 	}
@@ -126,12 +126,12 @@ static uint32_t make_passage(uint32_t *words)
 	for (uint32_t i = 0; i < n; i++) {
 		double u = uniform();
 
-		if (i > 0 && u < 0.16) {
+		if (i > 0 && u < 0.25) {
 			words[i] = words[next() % i];
 			if (words[i] >= STOP_WORDS)
 				continue;
 		}
-		words[i] = u < 0.24 ? draw_topic_word(topic) : draw_rank();
+		words[i] = u < 0.32 ? draw_topic_word(topic) : draw_rank();
 	}
 	return n;
 }

@@ -29,7 +29,7 @@ from lib.process import Process, clean_environment
 PING = request("ping", {"nonce": "n"})
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {"nonce": "n"}}
 FLAGS = ("--config", "--data", "--model", "--listen", "--stdio", "--sessions", "--log-level",
-	"--check-config", "--version", "--help")
+	"--check-config", "--print-config", "--version", "--help")
 
 
 class Bare(Rcpd):
@@ -122,6 +122,41 @@ def test_daemon_check_config(tmp_path):
 	bad = write(tmp_path / "bad.conf", "[limits]\nmax_body = lots\n")
 	p = run("--config", bad, "--check-config")
 	assert p.returncode != 0 and "bad.conf:2" in p.stderr and "max_body" in p.stderr
+
+
+def test_daemon_print_config_is_a_file_that_says_the_same(tmp_path):
+	some = write(tmp_path / "some.conf", "[limits]\nmax_body = 2m ; small\n")
+	p = run("--config", some, "--print-config", "--data", tmp_path / "data",
+		env=settings(workers=7))
+	assert p.returncode == 0 and "max_body = 2m\n" in p.stdout and "workers = 7\n" in p.stdout
+	again = run("--config", write(tmp_path / "all.conf", p.stdout), "--print-config")
+	assert again.stdout == p.stdout and not (tmp_path / "data").exists()
+
+
+def test_daemon_the_ready_line_tells_the_size_of_the_corpus(rcpd, tmp_path):
+	first = rcpd(data=tmp_path)
+	fill(first.port)
+	first.stop()
+	again = rcpd(data=tmp_path)
+	(ready,) = [line for line in again.log_lines() if line["message"] == "ready"]
+	assert ready["documents"] == 3 and ready["corpus_version"] >= 1
+
+
+@pytest.mark.parametrize("key,level", [(None, "info"), (20000, "warning")])
+def test_daemon_fewer_connections_are_a_warning_only_if_asked_for(rcpd, key, level):
+	soft_and_hard = (1024, 1024)
+	server = rcpd(env=settings(max_connections=key) if key else {},
+		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, soft_and_hard))
+	(line,) = [x for x in server.log_lines() if x["message"].startswith("max_connections lowered")]
+	assert line["level"] == level and line["wanted"] == 20000 and line["allowed"] < 1024
+
+
+def test_daemon_unknown_variables_are_warned_of(rcpd):
+	p = run("--check-config", env={"RCPD_LISTEM": "x"})
+	assert p.returncode == 0 and "RCPD_LISTEM" in p.stderr
+	server = rcpd(env={"RCPD_LISTEM": "x", **settings(workers=2)})
+	server.stop()
+	assert "RCPD_LISTEM" in server.stderr and "RCPD_WORKERS" not in server.stderr
 
 
 @pytest.mark.parametrize("text,line,word", [
@@ -266,6 +301,7 @@ def test_daemon_second_one_on_the_same_folder_is_refused(rcpd, tmp_path):
 	for flags in (["--listen", "127.0.0.1:0"], ["--stdio"]):
 		said = refused("--data", tmp_path, *flags)
 		assert str(tmp_path) in said, said
+		assert "process %d;" % first.proc.pid in said and "--data" in said, said
 	assert "result" in post(first.port, search("common")).json()
 	first.stop()
 	again = rcpd(data=tmp_path)

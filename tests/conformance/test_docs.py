@@ -5,6 +5,7 @@ backslash and within quotes) and what they print. Each document gets a server of
 its commands run in order, with the server's port put in place of 8077. In the output
 line breaks and spaces do not count, and "…" stands for anything.
 """
+import json
 import os
 import pathlib
 import re
@@ -121,7 +122,7 @@ def test_loading_again_changes_nothing(tmp_path):
 	with Rcpd() as server:
 		note.write_text("# Fruit\n\n## A\n\napples\n\n## B\n\npears\n")
 		said, ids, first = load()
-		assert said == "Sample corpus: 2 sections, 2 sent, 0 removed.\n"
+		assert said == "2 sections, 2 sent, 0 removed.\n"
 		assert ids == {"note.md#a", "note.md#b"}
 		said, ids, second = load()
 		assert "0 sent, 0 removed" in said and second == first
@@ -130,3 +131,33 @@ def test_loading_again_changes_nothing(tmp_path):
 		assert "1 sent, 1 removed" in said and ids == {"note.md#a", "note.md#c"} and third != second
 	with Rcpd() as server:  # another corpus, the old state file
 		assert "2 sent" in load()[0]
+
+
+def print_documents(*args, cwd=ROOT):
+	"""What tools/load would send, by id, or what it complains about."""
+	done = subprocess.run([sys.executable, ROOT / "tools" / "load", "--print", *map(str, args)], cwd=cwd,
+		capture_output=True, text=True, timeout=30 * SCALE)
+	if done.returncode != 0:
+		return done.stderr
+	return {d["id"]: d["meta"] for d in map(json.loads, done.stdout.splitlines())}
+
+
+def test_what_is_loaded(tmp_path):
+	"""Files, or the Markdown of a folder, named from the root or from where one stands."""
+	deep = tmp_path / "notes" / "deep"
+	deep.mkdir(parents=True)
+	(tmp_path / "notes" / "a.md").write_text("# A\n\napples\n")
+	(deep / "b.md").write_text("# B\n\npears\n")
+	(deep / "c.txt").write_text("no Markdown\n")
+	notes = tmp_path / "notes"
+	both = {"a.md#a", "deep/b.md#b"}
+	assert set(print_documents("--root", notes)) == both
+	assert set(print_documents("--root", notes, "a.md", "deep")) == both
+	assert set(print_documents("--root", "notes", "notes/deep", cwd=tmp_path)) == {"deep/b.md#b"}
+	assert set(print_documents("notes", cwd=tmp_path)) == {"notes/" + name for name in both}
+	assert "lang" not in print_documents("--root", notes)["a.md#a"]
+	assert print_documents("--root", notes, "--lang", "de")["a.md#a"]["lang"] == "de"
+	assert "is not below" in print_documents("--root", deep, notes / "a.md")
+	assert "no such file" in print_documents("--root", notes, "z.md")
+	(notes / "latin.md").write_bytes(b"# Caf\xe9\n\nx\n")
+	assert "latin.md is not UTF-8" in print_documents("--root", notes)

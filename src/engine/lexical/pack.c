@@ -130,22 +130,6 @@ bool lex_unpack_gaps(const unsigned char *in, unsigned width, uint32_t before,
 	return is_growing(width, before, out);
 }
 
-bool lex_sum_gaps(uint32_t before, uint32_t out[LEX_BLOCK])
-{
-	row last = { before, before, before, before };
-	row all = { 0, 0, 0, 0 };
-
-	for (unsigned r = 0; r < ROWS; r++) {
-		row v;
-
-		memcpy(&v, out + 4U * r, sizeof(v));
-		all |= v;
-		last = sum_row(v, last);
-		store_row(out + 4U * r, last);
-	}
-	return is_growing(lex_width(all[0] | all[1] | all[2] | all[3]), before, out);
-}
-
 /* Packing is not in a hurry: once a posting and merge. */
 void lex_pack(const uint32_t in[LEX_BLOCK], unsigned width, unsigned char *out)
 {

@@ -30,13 +30,12 @@ void lex_pack(const uint32_t in[LEX_BLOCK], unsigned width, unsigned char *out);
 /* The reverse; reads exactly that many bytes. */
 void lex_unpack(const unsigned char *in, unsigned width, uint32_t out[LEX_BLOCK]);
 /*
- * Gaps less one to numbers: out[i] = out[i - 1] + 1 + value[i], out[-1] = before. The
- * first unpacks the values itself, the second has them in out. False if the numbers
- * do not grow strictly or reach 2^31 (a hostile file); out is then of no use.
+ * The same for gaps less one: out[i] = out[i - 1] + 1 + value[i], out[-1] = before.
+ * False if the numbers do not grow strictly or reach 2^31 (a hostile file); out is then
+ * of no use.
  */
 bool lex_unpack_gaps(const unsigned char *in, unsigned width, uint32_t before,
 	uint32_t out[LEX_BLOCK]);
-bool lex_sum_gaps(uint32_t before, uint32_t out[LEX_BLOCK]);
 
 /*
  * Few large values among small ones: these are packed in few bits, and what the others

@@ -1,7 +1,7 @@
 /*
- * patch.c: codes for skewed numbers: patched blocks and Rice's code; see pack.h. Gaps of
- * words are spread exponentially, so that the largest of 128 needs two or three bits
- * more than most; with tfs it is worse. Both codes together save a seventh of the index.
+ * patch.c: codes for skewed numbers: patched blocks and Rice's code; see pack.h. Most
+ * tfs are 1, but the largest of 128 often needs three bits or four; gaps are spread
+ * exponentially. Both codes together save an eighth of the index.
  */
 #include "engine/lexical/pack.h"
 

@@ -1,8 +1,7 @@
 /* postings.c: posting lists to bytes and back. The format is drawn in postings.h. */
 #include "engine/lexical/postings.h"
 
-#define PATCHED 0x80U
-#define PATCH_ROOM 127 /* bytes of patches, of gaps and tfs each: both fit a byte */
+#define PATCH_ROOM 255 /* their size is a byte */
 
 void lex_encoder_init(struct lex_encoder *en, const uint32_t *lengths, double average)
 {
@@ -40,35 +39,29 @@ static void put_summary(struct lex_encoder *en)
 	strbuf_add(&en->bounds, bound, sizeof(bound));
 }
 
-/* Appends the values packed; their patches wait. Returns the width byte. */
-static unsigned char put_values(struct lex_encoder *en, uint32_t *values)
-{
-	unsigned char bytes[32 * LEX_BLOCK / 8];
-	size_t before = en->patches.len;
-	unsigned width = lex_patch_choose(values, PATCH_ROOM, &en->patches);
-
-	lex_pack(values, width, bytes);
-	strbuf_add(&en->blocks, bytes, lex_packed_size(width));
-	return (unsigned char)(width | (en->patches.len > before ? PATCHED : 0));
-}
-
 static void put_block(struct lex_encoder *en)
 {
-	uint32_t gaps[LEX_BLOCK], before = en->before;
-	unsigned char sizes[LEX_SIZES_BYTES];
+	uint32_t gaps[LEX_BLOCK], all = 0, before = en->before;
+	unsigned char bytes[2 * 32 * LEX_BLOCK / 8], sizes[LEX_SIZES_BYTES];
+	unsigned width;
 
 	put_summary(en);
 	for (unsigned i = 0; i < LEX_BLOCK; i++) {
 		gaps[i] = en->ords[i] - before - 1;
+		all |= gaps[i];
 		before = en->ords[i];
 		en->tfs[i]--;
 	}
 	strbuf_reset(&en->patches);
-	sizes[0] = put_values(en, gaps);
-	sizes[1] = put_values(en, en->tfs);
+	width = lex_patch_choose(en->tfs, PATCH_ROOM, &en->patches);
+	sizes[0] = (unsigned char)lex_width(all);
+	sizes[1] = (unsigned char)width;
 	sizes[2] = (unsigned char)en->patches.len;
-	strbuf_add(&en->blocks, en->patches.data, en->patches.len);
+	lex_pack(gaps, sizes[0], bytes);
+	lex_pack(en->tfs, width, bytes + lex_packed_size(sizes[0]));
 	strbuf_add(&en->sizes, sizes, sizeof(sizes));
+	strbuf_add(&en->blocks, bytes, lex_packed_size(sizes[0]) + lex_packed_size(width));
+	strbuf_add(&en->blocks, en->patches.data, en->patches.len);
 	en->before = before;
 	en->used = 0;
 }
@@ -167,71 +160,39 @@ bool lex_layout_make(const unsigned char *data, size_t size, uint32_t df, struct
 	return df > 0;
 }
 
-/* What a block's three bytes say. */
-struct sizes {
-	unsigned gaps, tfs;           /* widths */
-	bool gaps_patched, tfs_patched;
-	unsigned patches;             /* bytes */
-};
-
-static struct sizes sizes_of(const struct lex_layout *l, uint32_t block)
+static const unsigned char *sizes_of(const struct lex_layout *l, uint32_t block)
 {
-	const unsigned char *s = l->sizes + (size_t)block * LEX_SIZES_BYTES;
-
-	return (struct sizes){ s[0] & ~PATCHED, s[1] & ~PATCHED, s[0] & PATCHED, s[1] & PATCHED,
-		s[2] };
+	return l->sizes + (size_t)block * LEX_SIZES_BYTES;
 }
 
 bool lex_layout_block_size(const struct lex_layout *l, uint32_t block, uint32_t *ret)
 {
-	struct sizes s = sizes_of(l, block);
+	const unsigned char *s = sizes_of(l, block);
 
-	if (s.gaps > 32 || s.tfs > LEX_TF_BITS)
+	if (s[0] > 32 || s[1] > LEX_TF_BITS)
 		return false;
-	*ret = (uint32_t)(lex_packed_size(s.gaps) + lex_packed_size(s.tfs) + s.patches);
+	*ret = (uint32_t)(lex_packed_size(s[0]) + lex_packed_size(s[1]) + s[2]);
 	return true;
-}
-
-static const unsigned char *patches_at(const struct sizes *s, const unsigned char *at)
-{
-	return at + lex_packed_size(s->gaps) + lex_packed_size(s->tfs);
 }
 
 bool lex_block_ords(const struct lex_layout *l, uint32_t block, const unsigned char *at,
 	uint32_t before, uint32_t ords[LEX_BLOCK])
 {
-	struct sizes s = sizes_of(l, block);
-	const unsigned char *patches = patches_at(&s, at);
-	bool good;
-
-	if (s.gaps_patched) {
-		lex_unpack(at, s.gaps, ords);
-		good = lex_patch_apply(ords, s.gaps, patches, patches + s.patches) &&
-			lex_sum_gaps(before, ords);
-	} else {
-		good = lex_unpack_gaps(at, s.gaps, before, ords);
-	}
-	return good && ords[LEX_BLOCK - 1] == lex_get32(l->lasts + (size_t)block * 4);
+	return lex_unpack_gaps(at, sizes_of(l, block)[0], before, ords) &&
+		ords[LEX_BLOCK - 1] == lex_get32(l->lasts + (size_t)block * 4);
 }
 
 bool lex_block_tfs(const struct lex_layout *l, uint32_t block, const unsigned char *at,
 	uint32_t tfs[LEX_BLOCK])
 {
-	struct sizes s = sizes_of(l, block);
-	const unsigned char *p = patches_at(&s, at), *end = p + s.patches;
-	uint32_t skipped[LEX_BLOCK];
+	const unsigned char *s = sizes_of(l, block), *packed = at + lex_packed_size(s[0]);
+	const unsigned char *patches = packed + lex_packed_size(s[1]);
 
-	lex_unpack(at + lex_packed_size(s.gaps), s.tfs, tfs);
-	if (s.tfs_patched) {
-		if (s.gaps_patched)
-			p = lex_patch_apply(skipped, 0, p, end);
-		if (!p || !lex_patch_apply(tfs, s.tfs, p, end))
-			return false;
-		for (unsigned i = 0; i < LEX_BLOCK; i++)
-			tfs[i] &= LEX_MAX_TF - 1;
-	}
+	lex_unpack(packed, s[1], tfs);
+	if (s[2] > 0 && !lex_patch_apply(tfs, s[1], patches, patches + s[2]))
+		return false;
 	for (unsigned i = 0; i < LEX_BLOCK; i++)
-		tfs[i]++;
+		tfs[i] = (tfs[i] & (LEX_MAX_TF - 1)) + 1;
 	return true;
 }
 

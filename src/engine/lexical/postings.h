@@ -9,13 +9,13 @@
  *                 sizes of each full block       3 bytes: width of gaps, width of tfs,
  *                                                bytes of patches
  *                 full blocks                    gaps - 1 and tf - 1, bit-packed, then
- *                                                the patches of both (pack.h)
+ *                                                patches of the tfs (pack.h)
  *                 tail of the df % 128 last ones
  *
- * A full block's width byte has bit 7 set if its values have patches. A tail is a byte
- * k and for each posting gap - 1 in Rice's code with k bits and tf - 1 with 0. The tail
- * of a long list counts as a block among the last ordinals and bounds. Gaps start from
- * ordinal -1.
+ * A tail is a byte k and for each posting gap - 1 in Rice's code with k bits and tf - 1
+ * with 0. The tail of a long list counts as a block among the last ordinals and bounds.
+ * Gaps start from ordinal -1. Gaps have no patches: these would make files 2 % smaller
+ * and searches a quarter slower.
  *
  * Nothing read is trusted: sizes are checked when a list is laid out, and each
  * decoded block must grow strictly and end where its last ordinal says.

@@ -88,7 +88,7 @@ enum status db_fail(struct db *db, int rc, struct error *e)
 	error_set(e, m.code, "cannot %s the corpus: %s",
 		db->mode == DB_WRITER ? "write to" : "read", m.why);
 	if (e)
-		error_detail(e, "SQLite %d: %s (errno %d)", rc, sqlite3_errmsg(db->handle), why);
+		error_detail(e, "SQLite %d, errno %d: %s", rc, why, sqlite3_errmsg(db->handle));
 	return m.code;
 }
 

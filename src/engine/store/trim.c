@@ -65,8 +65,8 @@ static uint64_t log_size(struct db *db)
 	sqlite3_file *log = NULL;
 	sqlite3_int64 size = 0;
 
-	if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) ||
-		!log || !log->pMethods || log->pMethods->xFileSize(log, &size) || size < 0)
+	if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) || !log ||
+		!log->pMethods || log->pMethods->xFileSize(log, &size) || size < 0)
 		return 0;
 	return (uint64_t)size;
 }

@@ -113,8 +113,12 @@ static void test_overlapping_views(void **state)
 
 	replace(c, text, NULL);
 	for (unsigned i = 0; i < READERS; i++) {
-		readers[i] = (struct reader){ .engine = c->engine, .number = i,
-			.failures = &failures, .views = &views, .commits = &commits, .done = &done };
+		readers[i] = (struct reader){ .engine = c->engine,
+			.number = i,
+			.failures = &failures,
+			.views = &views,
+			.commits = &commits,
+			.done = &done };
 		assert_int_equal(pthread_create(&readers[i].thread, NULL, read_all_along,
 					 &readers[i]),
 			0);

@@ -88,7 +88,6 @@ static void nothing_follows_what_is_no_message(void **state)
 	static const struct raw no_message[] = {
 		RAW(HEAD "\r\n" HIDDEN),
 		RAW(HEAD "Content-Length: 2\r\n\r\n{]" HIDDEN),
-		RAW(HEAD "Content-Length: 2\r\n\r\n{}" HIDDEN),
 		RAW(HEAD "Content-Length: 2\r\n\r\n17" HIDDEN),
 		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" HIDDEN),
 	};
