@@ -230,8 +230,9 @@ def test_T8_an_expired_session_is_told(rcpd):
 	assert server.rpc("initialize", {"protocolVersion": 1}).code is None
 
 
-def test_T8_the_number_of_sessions_is_bounded(rcpd):
-	server = rcpd("--sessions", "token", env={"RCPD_MAX_SESSIONS": "4"})
+def test_T8_K1_the_number_of_sessions_is_bounded(rcpd):
+	"""In all, and to a quarter of that for each caller."""
+	server = rcpd("--sessions", "token", env={"RCPD_MAX_SESSIONS": "16"})
 	sessions = [server.result("initialize", {"protocolVersion": 1})["_meta"]["session"]
 		for _ in range(10)]
 	codes = [server.rpc("retrieve", {"query": "x"}, headers={"RCP-Session": s}).code for s in sessions]

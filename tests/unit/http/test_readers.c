@@ -120,7 +120,7 @@ static void the_next_request_has_its_timeout(void **state)
 	fixture_reset();
 	fixture.cfg.idle_timeout_s = 1;
 	fixture_start();
-	narrow_open(&w);
+	wire_open(&w);
 	wire_post(&w, "/rcp/big", "", BIG("1", "20000000"));
 	clock_sleep_ms(1600); /* swept, and not cut: write_timeout is 30 s here */
 	a = wire_answer(&w, false);
