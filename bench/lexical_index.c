@@ -333,7 +333,10 @@ static double throughput(const struct lexical_view *v, const struct queries *qs,
 	uint64_t done = 0;
 
 	for (unsigned i = 0; i < threads; i++) {
-		s[i] = (struct searcher){ .v = v, .qs = qs, .o = o, .stop = &stop,
+		s[i] = (struct searcher){ .v = v,
+			.qs = qs,
+			.o = o,
+			.stop = &stop,
 			.first = i * qs->n / threads };
 		pthread_create(&s[i].thread, NULL, search_on, &s[i]);
 	}
@@ -364,7 +367,10 @@ static uint64_t *make_filter(uint64_t keys, unsigned per_million, struct lexical
 
 static void parse(int argc, char **argv, struct options *o)
 {
-	*o = (struct options){ .queries = "queries.txt", .top = 10, .rounds = 3, .threads = 2,
+	*o = (struct options){ .queries = "queries.txt",
+		.top = 10,
+		.rounds = 3,
+		.threads = 2,
 		.build = true };
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "0";
@@ -414,8 +420,11 @@ static long resident_kb(void)
 static struct lexical *open_index(const struct options *o, double *ret_ms)
 {
 	char dir[1024];
-	struct lexical_options opt = { .dir = dir, .k1 = 1.2, .b = 0.75,
-		.merge_factor = o->merge, .identity = bytes_of("bench") };
+	struct lexical_options opt = { .dir = dir,
+		.k1 = 1.2,
+		.b = 0.75,
+		.merge_factor = o->merge,
+		.identity = bytes_of("bench") };
 	struct lexical *lx;
 	struct error e = { 0 };
 	uint64_t commit, start = clock_mono_ns();

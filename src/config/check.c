@@ -248,8 +248,9 @@ static enum status pair_refuse(const struct config *c, const struct config_origi
 	config_value_text(c, config_key_find(small), &less);
 	config_value_text(c, config_key_find(large), &more);
 	if (strbuf_ok(&less) && strbuf_ok(&more))
-		error_set(e, ST_INVALID, "%s: %s (%s) is smaller than %s (%s); set %s to %s or more",
-			where, small, less.data, large, more.data, small, more.data);
+		error_set(e, ST_INVALID,
+			"%s: %s (%s) is smaller than %s (%s); set %s to %s or more", where, small,
+			less.data, large, more.data, small, more.data);
 	else
 		error_set(e, ST_INVALID, "%s: %s is smaller than %s", where, small, large);
 	strbuf_release(&less);

@@ -89,7 +89,7 @@ const struct config_key config_keys[] = {
 	COUNT("timeouts", body_timeout, "60", 1, 86400, false,
 		"seconds from the first to the last byte of a request"),
 	COUNT("timeouts", write_timeout, "30", 1, 86400, false,
-		"seconds after which an event stream's idle reader is cut off"),
+		"seconds after which a client that stopped reading is cut off"),
 	COUNT("timeouts", heartbeat, "15", 1, 3600, false,
 		"seconds between comment lines on a silent event stream"),
 	COUNT("timeouts", shutdown_grace, "10", 0, 3600, true,

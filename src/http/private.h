@@ -37,8 +37,8 @@ struct http {
 	char *url;
 	const char *base; /* without a final slash; "" for the root */
 	size_t base_len;
-	char elsewhere[192]; /* the text of a 404, which names the base */
-	bool old_mhd; /* before 1.0: a raw NUL in the target is ours to find */
+	char elsewhere[192];        /* the text of a 404, which names the base */
+	bool old_mhd;               /* before 1.0: a raw NUL in the target is ours to find */
 	atomic_size_t body_bytes;   /* of bodies beyond inline_body */
 	atomic_size_t answer_bytes; /* of answers beyond inline_body, not yet sent */
 	atomic_bool draining;
@@ -147,7 +147,7 @@ struct exchange {
 	bool watched;
 	int seen_bytes;
 	size_t seen_received;
-	unsigned stuck; /* sweeps without a move */
+	unsigned stuck;   /* sweeps without a move */
 	atomic_bool gone; /* the client left, or we gave up on it */
 
 	pthread_mutex_t lock;
@@ -160,9 +160,9 @@ struct exchange {
 	struct strbuf queue;
 	size_t queue_pos; /* sent so far */
 	size_t queue_max;
-	size_t queue_free; /* of a large frame at the queue's head: not counted */
+	size_t queue_free;   /* of a large frame at the queue's head: not counted */
 	struct strbuf final; /* the reply, once it is its turn */
-	size_t final_pos;  /* bytes of the final frame sent */
+	size_t final_pos;    /* bytes of the final frame sent */
 	size_t answer_charged;
 	uint64_t moved_ns; /* the last time a byte moved or a wait ended */
 

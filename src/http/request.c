@@ -189,8 +189,7 @@ void request_check(struct exchange *ex, const char *url, const char *method, con
 		return;
 	ex->route = route_find(ex);
 	if (!ex->route) {
-		refuse(ex, MHD_HTTP_NOT_FOUND, RPC_NOT_FOUND,
-			ex->io->http->elsewhere);
+		refuse(ex, MHD_HTTP_NOT_FOUND, RPC_NOT_FOUND, ex->io->http->elsewhere);
 		return;
 	}
 	if (!check_gate(ex) || !check_verb(ex, method))

@@ -98,7 +98,8 @@ static enum status option_apply(const struct option_row *row, const char *value,
 		return ST_OK;
 	case OPT_ACTION:
 		if (o->action == OPTIONS_SERVE || row->action > o->action)
-			o->action = row->action; /* --help beats --version beats what needs settings */
+			o->action =
+				row->action; /* --help beats --version beats what needs settings */
 		return ST_OK;
 	}
 	return error_set(e, ST_INTERNAL, "option --%s has no kind", row->name);

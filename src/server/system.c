@@ -103,8 +103,8 @@ long system_lock_owner(const char *path)
 uint64_t system_fit_connections(const struct config *c)
 {
 	uint64_t wanted = c->max_connections, allowed;
-	uint64_t reserved = RESERVED_FDS + c->workers * RESERVED_FDS_WORKER +
-		c->io_threads * RESERVED_FDS_IO;
+	uint64_t reserved =
+		RESERVED_FDS + c->workers * RESERVED_FDS_WORKER + c->io_threads * RESERVED_FDS_IO;
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim) != 0)

@@ -995,7 +995,7 @@ def test_T11_nothing_is_left_after_all_kinds_of_ends(server):
 
 
 @pytest.mark.parametrize("accept,keys", [
-	("text/event-stream", {"write_timeout": 2}), ("application/json", {"idle_timeout": 3})])
+	("text/event-stream", {"write_timeout": 2}), ("application/json", {"write_timeout": 2})])
 def test_T4_T11_a_reader_that_stops_reading_is_cut(rcpd, accept, keys):
 	server = rcpd(env=settings(**keys))
 	text = " ".join("slowword filler%d" % i for i in range(60000))
@@ -1031,6 +1031,52 @@ def test_T4_T11_answers_of_workers_leave_at_once(port, accept):
 			times.append(time.monotonic() - start)
 	times.sort()
 	assert times[40] < 0.03 * SCALE and times[76] < 0.2 * SCALE, times[-10:]
+
+
+HIDDEN = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Hidden: 1\r\n\r\n"
+
+
+@pytest.mark.parametrize("lines", [
+	b"Content-Length: %d\r\n x\r\n" % len(HIDDEN), b"Transfer-Encoding:\r\n chunked\r\n",
+	b"Transfer: chunked\r\n -Encoding\r\n", b"Content: 2\r\n -Length\r\n", b": x\r\n",
+	b"Content-Length: 0\x009\r\n", b"X: a\rContent-Length: 9\r\n", b"X: a\n"])
+def test_HTTP05_T11_misread_header_lines_end_the_connection(port, lines):
+	with Conn(port) as c:
+		c.send(b"POST /rcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+			+ lines + b"\r\n" + HIDDEN)
+		r = c.response()
+		error_body(r, 400, -32600)
+		assert r.header("connection") == "close" and c.closed_within(2)
+
+
+def test_HTTP05_nothing_follows_what_is_not_json(port):
+	with Conn(port) as c:
+		c.send(http_request(b"{]") + HIDDEN)
+		error_body(c.response(), 400, -32700)
+		assert c.closed_within(2)
+
+
+def test_T7_T11_HTTP09_an_endless_chunk_size_line_is_let_go(server):
+	server.wait_idle()
+	with Conn(server.port) as c:
+		c.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n28;a=" + b"x" * 30000)
+		wait_until(lambda: server.dump()["exchanges"] == 1, 5, 0.02, "it to arrive")
+		wait_until(lambda: server.dump()["exchanges"] == 0, 5, 0.1, "it to be let go")
+		assert c.closed_within(2)
+
+
+def test_K1_small_bodies_need_no_budget(small):
+	stalled = []
+	try:
+		for _ in range(20):
+			c = Conn(small.port)
+			c.send(HEAD + b"Content-Length: 1048576\r\n\r\n" + b" " * 1048575)
+			stalled.append(c)
+		wait_until(lambda: small.dump()["body_bytes"] > 15 << 20, 5, 0.05, "the budget to be used")
+		assert is_alive(small.port)
+	finally:
+		for c in stalled:
+			c.close()
 
 
 def test_T11_max_per_address_does_not_count_loopback(rcpd):

@@ -30,8 +30,7 @@ static enum status count_terms(const struct lex_slice *s, struct pair **ret, siz
 	if (!pairs)
 		return ST_NOMEM;
 	for (size_t i = 0; i <= t->mask; i++) {
-		struct lex_live_list *l =
-			atomic_load_explicit(&t->slot[i], memory_order_acquire);
+		struct lex_live_list *l = atomic_load_explicit(&t->slot[i], memory_order_acquire);
 		uint32_t count = l ? lex_live_count(l, s->seen + 1) : 0;
 		struct lex_postings found;
 

@@ -88,7 +88,8 @@ static bool open_long(struct lex_cursor *c, const struct lex_model *m)
 		c->ats[i].at.packed = at;
 		c->ats[i].count = i < l->full ? LEX_BLOCK : l->tail;
 		c->lasts[i] = lex_get32(l->lasts + (size_t)i * 4);
-		c->bounds[i] = c->weight * lex_bound_score(m, l->bounds + (size_t)i * LEX_BOUND_BYTES);
+		c->bounds[i] =
+			c->weight * lex_bound_score(m, l->bounds + (size_t)i * LEX_BOUND_BYTES);
 		if (i < l->full && !lex_layout_block_size(l, i, &size))
 			return false;
 		if (size > (size_t)(l->end - at) || c->lasts[i] >= c->limit ||
@@ -157,8 +158,8 @@ static const uint32_t *block_ords(const struct lex_cursor *c, uint32_t block, ui
 	if (c->head)
 		return at->at.live->v;
 	if (block < c->layout.full)
-		return lex_block_ords(&c->layout, block, at->at.packed, before, ord_buf) ? ord_buf :
-											   NULL;
+		return lex_block_ords(&c->layout, block, at->at.packed, before, ord_buf) ? ord_buf
+											 : NULL;
 	if (!lex_tail_decode(at->at.packed, c->layout.end, before, at->count, c->limit, ord_buf,
 		    tf_buf) ||
 		ord_buf[at->count - 1] != c->lasts[block])
@@ -175,7 +176,7 @@ static const uint32_t *block_tfs(const struct lex_cursor *c, uint32_t block, uin
 	if (block < c->layout.full && !lex_block_tfs(&c->layout, block, at->at.packed, tf_buf))
 		for (unsigned i = 0; i < LEX_BLOCK; i++)
 			tf_buf[i] = 1; /* damaged: any will do, merging reports it */
-	return tf_buf; /* a tail's came with the ordinals */
+	return tf_buf;                 /* a tail's came with the ordinals */
 }
 
 bool lex_cursor_load_slow(struct lex_cursor *c)

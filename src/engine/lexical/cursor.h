@@ -20,6 +20,7 @@ struct lex_lengths {
 	const uint32_t *head;
 };
 
+/* Lent by the slice's part; get reads those of n ordinals. */
 struct lex_lengths lex_lengths_of(const struct lex_slice *s);
 void lex_lengths_get(const struct lex_lengths *l, const uint32_t *ords, uint32_t n, uint32_t *out);
 

@@ -44,8 +44,8 @@ static void add_window(struct exhaustive *x, struct lex_cursor *c, double idf, u
 			return;
 		}
 		lex_cursor_load_tfs(c);
-		to = c->lasts[c->block] < end ? c->count :
-						lex_lower_bound(c->ords, c->pos, c->count, end);
+		to = c->lasts[c->block] < end ? c->count
+					      : lex_lower_bound(c->ords, c->pos, c->count, end);
 		add_block(x, c, idf, base, c->pos, to);
 		c->pos = to;
 		if (to < c->count)

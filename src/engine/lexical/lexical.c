@@ -118,9 +118,11 @@ static enum status check_terms(const struct lexical_term *terms, size_t n, struc
 {
 	for (size_t i = 0; i < n; i++) {
 		if (terms[i].term.len == 0 || terms[i].term.len > LEXICAL_MAX_TERM)
-			return error_set(e, ST_INVALID, "a term has 1 to %d bytes", LEXICAL_MAX_TERM);
+			return error_set(e, ST_INVALID, "a term has 1 to %d bytes",
+				LEXICAL_MAX_TERM);
 		if (terms[i].tf == 0 || terms[i].tf > LEX_MAX_TF)
-			return error_set(e, ST_INVALID, "a term occurs 1 to 2^%d times", LEX_TF_BITS);
+			return error_set(e, ST_INVALID, "a term occurs 1 to 2^%d times",
+				LEX_TF_BITS);
 	}
 	return ST_OK;
 }

@@ -30,9 +30,9 @@ struct lexical_view;
 #define LEXICAL_MAX_QUERY 512 /* terms of a query */
 
 struct lexical_options {
-	const char *dir;       /* for segment files and their list; must exist */
-	double k1, b;          /* BM25 (Robertson and Zaragoza, 2009): 1.2, 0.75 */
-	size_t head_chunks;    /* seal the head at so many chunks, default 16384 */
+	const char *dir;    /* for segment files and their list; must exist */
+	double k1, b;       /* BM25 (Robertson and Zaragoza, 2009): 1.2, 0.75 */
+	size_t head_chunks; /* seal the head at so many chunks, default 16384 */
 	/* Segments of like size that are merged, default 4: a million chunks are then in
 	 * some 7 files instead of 12 with 8, searches a fifth faster and files smaller,
 	 * and building took no longer. */
@@ -45,7 +45,9 @@ struct lexical_options {
 /*
  * Opens what segment files there are. *ret_commit is the newest commit they hold
  * in full: the engine replays later ones. Files that are missing, torn or foreign
- * are dropped, in doubt all of them (then *ret_commit is 0).
+ * are dropped, in doubt all of them (then *ret_commit is 0). Replay takes the chunks
+ * that live now and were added later, and the removals that came later; what of these
+ * is in the files already does no harm.
  */
 enum status lexical_open(const struct lexical_options *opt, struct lexical **ret,
 	uint64_t *ret_commit, struct error *e);
@@ -57,10 +59,10 @@ struct lexical_term {
 	uint32_t tf; /* >= 1; the engine counts title terms with their weight */
 };
 struct lexical_chunk {
-	int64_t key;     /* row key: greater than every earlier one */
+	int64_t key;         /* row key: greater than every earlier one */
 	struct bytes doc_id; /* for ties */
-	uint32_t no;     /* chunk number within the document */
-	uint32_t length; /* terms in it, with weights */
+	uint32_t no;         /* chunk number within the document */
+	uint32_t length;     /* terms in it, with weights */
 	const struct lexical_term *terms;
 	size_t term_count;
 };
@@ -102,6 +104,7 @@ uint64_t lexical_view_commit(const struct lexical_view *v);
 struct lexical_stats {
 	uint64_t chunks, deleted, segments, head_chunks, file_bytes, total_length;
 };
+/* chunks: living ones; head_chunks: in memory, dead ones too. Of what the view sees. */
 void lexical_view_stats(const struct lexical_view *v, struct lexical_stats *ret);
 
 struct lexical_hit {

@@ -77,8 +77,7 @@ static bool grow_table(struct lex_live *lv)
 	if (!t)
 		return false;
 	for (size_t i = 0; i <= old->mask; i++) {
-		struct lex_live_list *l =
-			atomic_load_explicit(&old->slot[i], memory_order_relaxed);
+		struct lex_live_list *l = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
 		size_t at = l ? l->hash & t->mask : 0;
 
 		if (!l)
@@ -95,8 +94,7 @@ static bool grow_table(struct lex_live *lv)
 static struct lex_live_block *block_new(struct lex_live *lv, uint32_t base, uint32_t cap)
 {
 	size_t numbers = lv->bare ? cap : 2 * (size_t)cap;
-	struct lex_live_block *b =
-		arena_zero(&lv->arena, sizeof(*b) + numbers * sizeof(b->v[0]));
+	struct lex_live_block *b = arena_zero(&lv->arena, sizeof(*b) + numbers * sizeof(b->v[0]));
 
 	if (!b)
 		return NULL;

@@ -82,15 +82,14 @@ static int compare_lists(const void *a, const void *b)
 
 static enum status collect_lists(struct source *s)
 {
-	const struct lex_live_table *t = atomic_load_explicit(&s->slice->part->head.live.table,
-		memory_order_acquire);
+	const struct lex_live_table *t =
+		atomic_load_explicit(&s->slice->part->head.live.table, memory_order_acquire);
 
 	s->lists = mem_array(t->mask + 1, sizeof(struct lex_live_list *));
 	if (!s->lists)
 		return ST_NOMEM;
 	for (size_t i = 0; i <= t->mask; i++) {
-		struct lex_live_list *l =
-			atomic_load_explicit(&t->slot[i], memory_order_acquire);
+		struct lex_live_list *l = atomic_load_explicit(&t->slot[i], memory_order_acquire);
 
 		if (l && lex_live_count(l, s->slice->chunks) > 0)
 			s->lists[s->lists_n++] = l;

@@ -39,10 +39,10 @@ struct lex_part {
 /* A part as a view sees it. */
 struct lex_slice {
 	struct lex_part *part;
-	uint32_t chunks;        /* ordinals below this exist */
-	uint32_t seen;          /* deletes seen */
-	uint32_t deleted;       /* base and seen */
-	uint64_t live_length;   /* of the living chunks */
+	uint32_t chunks;      /* ordinals below this exist */
+	uint32_t seen;        /* deletes seen */
+	uint32_t deleted;     /* base and seen */
+	uint64_t live_length; /* of the living chunks */
 };
 
 struct lex_part *lex_part_new_head(void); /* NULL when out of memory */

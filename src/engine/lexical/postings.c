@@ -147,7 +147,8 @@ bool lex_layout_make(const unsigned char *data, size_t size, uint32_t df, struct
 		l.full = df / LEX_BLOCK;
 		l.tail = df % LEX_BLOCK;
 		l.blocks = l.full + (l.tail > 0);
-		if (size < (size_t)l.blocks * (4 + LEX_BOUND_BYTES) + (size_t)l.full * LEX_SIZES_BYTES)
+		if (size <
+			(size_t)l.blocks * (4 + LEX_BOUND_BYTES) + (size_t)l.full * LEX_SIZES_BYTES)
 			return false;
 		l.lasts = data;
 		l.bounds = data + (size_t)l.blocks * 4;

@@ -41,24 +41,24 @@ struct lexical {
 	unsigned merge_factor;
 	uint64_t identity; /* checksum of the corpus's */
 
-	pthread_mutex_t lock; /* guards what follows, up to the next comment */
+	pthread_mutex_t lock;    /* guards what follows, up to the next comment */
 	struct lex_part **parts; /* own references; the last one is the head */
 	size_t count, cap;
 	struct lexical_view *spare; /* made before it is needed: publishing cannot fail */
 	struct lexical_view *retired;
 	int64_t last_key;
-	uint64_t unsealed; /* adds and deletes since the last freeze */
+	uint64_t unsealed;      /* adds and deletes since the last freeze */
 	uint64_t frozen_commit; /* at the last freeze */
-	bool pending;      /* changes that are not published */
-	bool freeze;       /* wanted at the next publish */
+	bool pending;           /* changes that are not published */
+	bool freeze;            /* wanted at the next publish */
 
 	struct lexical_view *_Atomic current;
 	_Atomic unsigned getting;
 	_Atomic uint64_t persisted;
 
 	/* The maintainer's alone. */
-	uint64_t next_id;      /* of segment files */
-	uint64_t list_commit;  /* as in the list on disk */
+	uint64_t next_id;     /* of segment files */
+	uint64_t list_commit; /* as in the list on disk */
 };
 
 /* ---- view.c ---- */
@@ -112,9 +112,9 @@ enum status lex_replace(struct lexical *lx, struct lexical_view *v, size_t first
 /* Writes the living chunks of n slices into one file; *ret stays NULL if there are
  * none. maps[i][ord] (allocated by the callee with mem_alloc, freed by the caller in
  * any case) is the new ordinal, UINT32_MAX if dead. */
-enum status lex_merge(struct lexical *lx, const struct lex_slice *slices, size_t n,
-	uint32_t **maps, const bool *stop, void (*between)(struct lexical *lx),
-	struct lex_segment **ret, struct error *e);
+enum status lex_merge(struct lexical *lx, const struct lex_slice *slices, size_t n, uint32_t **maps,
+	const bool *stop, void (*between)(struct lexical *lx), struct lex_segment **ret,
+	struct error *e);
 
 /* ---- base.c ---- */
 

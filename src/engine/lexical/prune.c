@@ -19,8 +19,8 @@
 #include "engine/lexical/search.h"
 
 #define SPARSE_BLOCK (2 * LEX_WINDOW) /* a block that spans more is decoded for its bound */
-#define FEW_TOUCHED 16 /* postings that are run through for one look-up less */
-#define FEW_ALLOWED 32 /* one chunk in so many allowed: begin with the filter */
+#define FEW_TOUCHED 16                /* postings that are run through for one look-up less */
+#define FEW_ALLOWED 32                /* one chunk in so many allowed: begin with the filter */
 
 /* ---- exact scores ---- */
 
@@ -153,8 +153,8 @@ static bool score_block(struct lex_search *s, struct lex_cursor *c, const struct
 	}
 	lex_cursor_load_tfs(c);
 	from = lex_lower_bound(c->ords, c->pos, c->count, w->base);
-	to = c->lasts[c->block] < w->end ? c->count :
-					   lex_lower_bound(c->ords, from, c->count, w->end);
+	to = c->lasts[c->block] < w->end ? c->count
+					 : lex_lower_bound(c->ords, from, c->count, w->end);
 	lex_lengths_get(&s->lengths, c->ords + from, to - from, lengths);
 	lex_score_run(&s->model, c->weight, c->tfs + from, lengths, to - from, out);
 	*ret_from = from;

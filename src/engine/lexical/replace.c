@@ -32,7 +32,7 @@ struct replace {
 	struct lexical *lx;
 	struct swap *swap;
 	size_t count;
-	struct lex_part *merged; /* own reference; NULL if nothing lives */
+	struct lex_part *merged;    /* own reference; NULL if nothing lives */
 	struct lexical_term *terms; /* scratch */
 	size_t terms_cap;
 };
@@ -51,8 +51,7 @@ static bool carry_one(struct replace *r, struct swap *s, const struct lex_tomb *
 	if (!s->new || ord == UINT32_MAX)
 		return true;
 	if (tomb->term_count > r->terms_cap) {
-		struct lexical_term *t =
-			mem_resize(r->terms, tomb->term_count * sizeof(*r->terms));
+		struct lexical_term *t = mem_resize(r->terms, tomb->term_count * sizeof(*r->terms));
 
 		if (!t)
 			return false;
@@ -128,8 +127,8 @@ static struct swap *find_swap(const struct replace *r, const struct lex_part *ol
 
 /* A segment that stays: its entry; and if it has many deletes, a part that has them
  * as its base, to be swapped in too. */
-static enum status keep_segment(struct replace *r, const struct lex_slice *s,
-	struct lex_entry *ret, struct error *e)
+static enum status keep_segment(struct replace *r, const struct lex_slice *s, struct lex_entry *ret,
+	struct error *e)
 {
 	struct lex_part *p;
 	enum status st = lex_base_make(s, &ret->base, e);
@@ -249,8 +248,9 @@ static void swap_view(struct replace *r, const struct lexical_view *current)
 		if (!s)
 			lex_view_add(v, current->slice[i]);
 		else if (s->new && s->new != before)
-			lex_view_add(v, lex_part_slice(s->new, s->new->seg->chunks,
-				s->new->seg->total_length, s->published));
+			lex_view_add(v,
+				lex_part_slice(s->new, s->new->seg->chunks,
+					s->new->seg->total_length, s->published));
 		if (s)
 			before = s->new;
 	}

@@ -87,8 +87,8 @@ static struct lex_search *search_new(const struct lexical_view *v, const struct 
 	if (!s)
 		return NULL;
 	memset(s, 0, offsetof(struct lex_search, model));
-	memset(&s->terms, 0, offsetof(struct lex_search, touched) -
-		offsetof(struct lex_search, terms));
+	memset(&s->terms, 0,
+		offsetof(struct lex_search, touched) - offsetof(struct lex_search, terms));
 	memset(s->bits, 0, sizeof(s->bits));
 	s->damaged = false;
 	s->view = v;
@@ -236,7 +236,8 @@ enum status lexical_search(const struct lexical_view *v, const struct lexical_qu
 	enum status st;
 
 	if (q->term_count > LEXICAL_MAX_QUERY)
-		return error_set(e, ST_TOO_LARGE, "a query has at most %d terms", LEXICAL_MAX_QUERY);
+		return error_set(e, ST_TOO_LARGE, "a query has at most %d terms",
+			LEXICAL_MAX_QUERY);
 	if (q->term_count == 0 || q->k == 0 || v->chunks == 0) {
 		*ret = NULL;
 		*ret_n = 0;

@@ -64,9 +64,9 @@ struct lex_search {
 	struct lex_model model;
 	struct lex_query_term *terms; /* distinct */
 	uint32_t n;
-	uint32_t *positions;          /* of the query: the term there */
-	struct lex_term_in *in;       /* slice by slice, n each */
-	struct lex_cursor *cursors;   /* n, or one a position when exhaustive */
+	uint32_t *positions;        /* of the query: the term there */
+	struct lex_term_in *in;     /* slice by slice, n each */
+	struct lex_cursor *cursors; /* n, or one a position when exhaustive */
 	struct lex_top top;
 
 	/* Scratch for the cursors of one slice. */
@@ -81,10 +81,10 @@ struct lex_search {
 	struct lex_lengths lengths;
 
 	/* prune.c */
-	uint32_t *order;    /* cursors by their bound in the window, lowest first */
-	float *sums;        /* sums[i]: bounds of order[0] to order[i] in the window */
-	float *rest;        /* the same of the blocks around one candidate */
-	double *scores;     /* of one chunk, by term */
+	uint32_t *order; /* cursors by their bound in the window, lowest first */
+	float *sums;     /* sums[i]: bounds of order[0] to order[i] in the window */
+	float *rest;     /* the same of the blocks around one candidate */
+	double *scores;  /* of one chunk, by term */
 	struct lex_maybe *pool;
 	size_t pool_count, pool_cap;
 	float acc[LEX_WINDOW];

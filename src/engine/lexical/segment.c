@@ -168,8 +168,8 @@ uint32_t lex_segment_length(const struct lex_segment *s, uint32_t ord)
 {
 	const unsigned char *p = s->section[LEX_LENGTHS].p;
 
-	return s->wide ? lex_get32(p + (size_t)ord * 4) :
-			 (uint32_t)(p[(size_t)ord * 2] | p[(size_t)ord * 2 + 1] << 8);
+	return s->wide ? lex_get32(p + (size_t)ord * 4)
+		       : (uint32_t)(p[(size_t)ord * 2] | p[(size_t)ord * 2 + 1] << 8);
 }
 
 /* A group's header and where its rows are. */
@@ -254,8 +254,8 @@ uint32_t lex_segment_seek(const struct lex_segment *s, int64_t key)
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if ((int64_t)lex_get64(s->section[LEX_GROUPS].p + (size_t)middle * LEX_GROUP_BYTES) <=
-			key)
+		if ((int64_t)lex_get64(
+			    s->section[LEX_GROUPS].p + (size_t)middle * LEX_GROUP_BYTES) <= key)
 			low = middle;
 		else
 			high = middle;

@@ -125,8 +125,7 @@ static struct lex_tomb *prepare(struct lex_tombs *t, const struct lexical_term *
 	for (size_t i = 0; tomb && i < n; i++) {
 		struct bytes term = terms[i].term;
 
-		tomb->lists[i] =
-			lex_live_reserve(&t->live, term, hash_bytes(term.data, term.len));
+		tomb->lists[i] = lex_live_reserve(&t->live, term, hash_bytes(term.data, term.len));
 		if (!tomb->lists[i])
 			return NULL;
 	}
@@ -150,9 +149,9 @@ bool lex_tombs_add(struct lex_tombs *t, uint32_t ord, uint32_t chunks, uint32_t 
 	tomb->term_count = term_count;
 	for (size_t i = 0; i < term_count; i++)
 		lex_live_push(tomb->lists[i], serial, 0, UINT32_MAX);
-	atomic_store_explicit(
-		&atomic_load_explicit(&t->records, memory_order_relaxed)->at[t->count], tomb,
-		memory_order_release);
+	atomic_store_explicit(&atomic_load_explicit(&t->records, memory_order_relaxed)
+				       ->at[t->count],
+		tomb, memory_order_release);
 	atomic_store_explicit(&atomic_load_explicit(&t->marks, memory_order_relaxed)->at[ord],
 		serial, memory_order_relaxed);
 	t->length_sum = tomb->length_sum;

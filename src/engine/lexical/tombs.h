@@ -57,11 +57,11 @@ struct lex_tomb_records {
 };
 
 struct lex_tombs {
-	struct lex_live live; /* usable once marks is set */
+	struct lex_live live;                     /* usable once marks is set */
 	struct lex_tomb_marks *_Atomic marks;     /* NULL before the first delete */
 	struct lex_tomb_records *_Atomic records; /* the same */
-	uint32_t count;       /* the writer's */
-	uint64_t length_sum;  /* the same */
+	uint32_t count;                           /* the writer's */
+	uint64_t length_sum;                      /* the same */
 };
 
 void lex_tombs_init(struct lex_tombs *t);
@@ -75,8 +75,8 @@ bool lex_tombs_add(struct lex_tombs *t, uint32_t ord, uint32_t chunks, uint32_t 
 /* Readers: is it dead for one who sees `seen` deletes? */
 static inline bool lex_marks_dead(const struct lex_tomb_marks *m, uint32_t ord, uint32_t seen)
 {
-	uint32_t at = m && ord < m->cap ?
-		atomic_load_explicit(&m->at[ord], memory_order_relaxed) : 0;
+	uint32_t at = m && ord < m->cap ? atomic_load_explicit(&m->at[ord], memory_order_relaxed)
+					: 0;
 
 	return at != 0 && at <= seen;
 }

@@ -197,8 +197,8 @@ static uint32_t place_id(struct lex_writer *w, struct bytes id)
 {
 	uint32_t before = w->used > 0 ? w->used - 1 : 0;
 
-	if (w->used > 0 && w->rows[before].doc_id.len == id.len && w->group_ids.data && id.len > 0 &&
-		memcmp(w->group_ids.data + w->id_at[before], id.data, id.len) == 0)
+	if (w->used > 0 && w->rows[before].doc_id.len == id.len && w->group_ids.data &&
+		id.len > 0 && memcmp(w->group_ids.data + w->id_at[before], id.data, id.len) == 0)
 		return w->id_at[before];
 	strbuf_add(&w->group_ids, id.data, id.len);
 	return (uint32_t)(w->group_ids.len - id.len);

@@ -124,7 +124,8 @@ static void test_file_errors(void **state)
 	assert_refused("[threads]\nqueue = no\nworkers\n", ":2: queue cannot be 'no'");
 	assert_refused("[threads\nqueue = 1\n", ":1: the line is neither");
 	assert_refused("[threads]\nqueue = 1 # few\n", ":2: queue cannot be '1 # few'");
-	assert_refused("[threads]\nqueue = 1 # few\n", "; a comment after a value begins with ' ;'");
+	assert_refused("[threads]\nqueue = 1 # few\n",
+		"; a comment after a value begins with ' ;'");
 	assert_refused("[log]\nlog_level = 'info'\n", "; values stand without quotes");
 	assert_refused("[threads]\nworkers\n", "such as 'workers = 4'");
 	assert_refused("[server]\nlisten = 0.0.0.0:80\n[log]\n",

@@ -141,7 +141,8 @@ static void test_strings(void **state)
 	assert_false(flag_good("data", "/srv/\xff"));
 	assert_refused("[server]\ndata = ~/corpus\n", ":2: data cannot be '~/corpus': only shells");
 	assert_refused("[server]\ndata = \"/srv\"\n", "; values stand without quotes");
-	assert_refused("[server]\ndata = /srv # mine\n", "; a comment after a value begins with ' ;'");
+	assert_refused("[server]\ndata = /srv # mine\n",
+		"; a comment after a value begins with ' ;'");
 }
 
 static void test_listen(void **state)

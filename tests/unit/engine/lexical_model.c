@@ -298,8 +298,8 @@ static bool allowed(const struct lexical_filter *f, int64_t key)
 	return key >= f->base && bit < f->count && (f->bits[bit / 64] >> bit % 64 & 1);
 }
 
-static size_t brute_force(const struct model *m, const struct model_state *s,
-	const uint32_t *words, size_t n, const struct lexical_filter *f, struct truth *ret)
+static size_t brute_force(const struct model *m, const struct model_state *s, const uint32_t *words,
+	size_t n, const struct lexical_filter *f, struct truth *ret)
 {
 	size_t found = 0, chunks = 0;
 	uint64_t length;

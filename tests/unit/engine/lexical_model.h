@@ -37,9 +37,9 @@ struct model {
 	struct lexical *lx;
 	size_t head_chunks;
 	unsigned merge_factor;
-	uint32_t words;     /* how many different ones */
-	uint32_t gap;       /* keys grow by 1 to gap */
-	uint32_t ids;       /* how many document ids are drawn from; 0: all different */
+	uint32_t words; /* how many different ones */
+	uint32_t gap;   /* keys grow by 1 to gap */
+	uint32_t ids;   /* how many document ids are drawn from; 0: all different */
 	struct model_chunk *chunks;
 	uint64_t *added, *removed;
 	size_t count, cap;

@@ -27,8 +27,8 @@ static void test_pack_widths(void **state)
 		assert_non_null(bytes);
 		for (int round = 0; round < 50; round++) {
 			for (unsigned i = 0; i < LEX_BLOCK; i++)
-				in[i] = round ? draw_width(&r, width) :
-						(uint32_t)((UINT64_C(1) << width) - 1);
+				in[i] = round ? draw_width(&r, width)
+					      : (uint32_t)((UINT64_C(1) << width) - 1);
 			lex_pack(in, width, bytes);
 			lex_unpack(bytes, width, out);
 			assert_memory_equal(in, out, sizeof(in));
@@ -227,7 +227,8 @@ static void test_length_codes(void **state)
 		uint32_t code = lex_length_code(length), floor = lex_code_length((uint8_t)code);
 
 		assert_true(floor <= length);
-		assert_true(length < 64 ? floor == length : length >= 4096 || floor + floor / 32 >= length - 1);
+		assert_true(length < 64 ? floor == length
+					: length >= 4096 || floor + floor / 32 >= length - 1);
 		assert_true(lex_length_code(length + 1) >= code);
 	}
 	assert_true(lex_code_length(lex_length_code(UINT32_MAX)) <= 4096);
@@ -264,7 +265,7 @@ static void test_bounds_hold(void **state)
 
 static void test_checksum_notices(void **state)
 {
-	unsigned char data[200];
+	unsigned char data[200] = { 0 };
 	struct rng r = { 9 };
 
 	(void)state;

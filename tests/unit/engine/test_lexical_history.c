@@ -72,7 +72,7 @@ static void run_history(uint64_t seed, unsigned steps)
 static void test_histories(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 40; seed++)
+	for (uint64_t seed = 1; seed <= 30; seed++)
 		run_history(seed, 60);
 }
 

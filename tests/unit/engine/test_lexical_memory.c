@@ -16,10 +16,15 @@ static struct lexical_chunk make_chunk(int64_t key)
 {
 	for (uint32_t i = 0; i < 40; i++)
 		terms[i] = (struct lexical_term){
-			model_word((uint32_t)key * 7 % 300 + i * (1 + (uint32_t)key % 3), words[i]), 1 + i % 3
+			model_word((uint32_t)key * 7 % 300 + i * (1 + (uint32_t)key % 3), words[i]),
+			1 + i % 3
 		};
-	return (struct lexical_chunk){ .key = key, .doc_id = bytes_of("d"), .no = (uint32_t)key,
-		.length = 70, .terms = terms, .term_count = 40 };
+	return (struct lexical_chunk){ .key = key,
+		.doc_id = bytes_of("d"),
+		.no = (uint32_t)key,
+		.length = 70,
+		.terms = terms,
+		.term_count = 40 };
 }
 
 static uint64_t count_hits(struct lexical *lx, struct error *e, enum status *ret)
@@ -118,7 +123,10 @@ static void check(struct lexical *lx)
 static void test_every_allocation(void **state)
 {
 	char dir[] = "lexical-memory-XXXXXX", command[64];
-	struct lexical_options opt = { .dir = dir, .k1 = 1.2, .b = 0.75, .head_chunks = 20,
+	struct lexical_options opt = { .dir = dir,
+		.k1 = 1.2,
+		.b = 0.75,
+		.head_chunks = 20,
 		.merge_factor = 2 };
 	struct lexical *lx;
 	uint64_t commit = 0, reported;

@@ -230,7 +230,7 @@ void fixture_start(void)
 		.conformance = "L0",
 		.sessions = RPC_SESSIONS_STATELESS,
 		.limits = { .max_depth = 64,
-			.max_values = 1000,
+			.max_values = 1000000,
 			.max_string = 16 << 20,
 			.max_batch = 100,
 			.max_sessions = 100,

@@ -64,7 +64,8 @@ static void misread_header_lines_are_refused(void **state)
 		RAW(HEAD LENGTH ":\r\nY: z\r\n\r\n" PING HIDDEN),
 		RAW(HEAD ": x\r\n" HIDDEN),
 		RAW(START ": x\r\n" HOST TYPE LENGTH "\r\n" PING HIDDEN),
-		RAW(HEAD "Content-Length: 40\0" "9\r\n\r\n" PING HIDDEN),
+		RAW(HEAD "Content-Length: 40\0"
+			 "9\r\n\r\n" PING HIDDEN),
 		RAW(HEAD "Content-Length: 40\0\r\n\r\n" PING HIDDEN),
 		RAW(HEAD "Transfer-Encoding: chunked\0, gzip\r\n\r\n0\r\n\r\n" HIDDEN),
 		RAW(START "Host: localhost\0.evil.example\r\n" TYPE LENGTH "\r\n" PING HIDDEN),
@@ -101,8 +102,10 @@ static void nothing_follows_what_is_no_message(void **state)
 static void nothing_follows_trailers(void **state)
 {
 	static const struct raw trailers[] = {
-		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n28\r\n" PING "\r\n0\r\nA: b\r\n\r\n" HIDDEN),
-		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n28\r\n" PING "\r\n0\r\n: x\r\n\r\n" HIDDEN),
+		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n28\r\n" PING
+			 "\r\n0\r\nA: b\r\n\r\n" HIDDEN),
+		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n28\r\n" PING
+			 "\r\n0\r\n: x\r\n\r\n" HIDDEN),
 		RAW(HEAD "Transfer-Encoding: chunked\r\n\r\n28\r\n" PING
 			 "\r\n0\r\nA: b\r\n: x\r\n" HIDDEN),
 	};
@@ -117,8 +120,10 @@ static void nothing_follows_trailers(void **state)
 static void unusual_headers_are_fine(void **state)
 {
 	static const char *const fine[] = {
-		START "Host: localhost \t\r\nContent-Type: application/json  \r\n" LENGTH "\r\n" PING,
-		START "Host:localhost\r\nContent-Type:\tapplication/json\r\n" LENGTH "X:\r\nY: \r\n\r\n" PING,
+		START "Host: localhost \t\r\nContent-Type: application/json  \r\n" LENGTH
+		      "\r\n" PING,
+		START "Host:localhost\r\nContent-Type:\tapplication/json\r\n" LENGTH
+		      "X:\r\nY: \r\n\r\n" PING,
 		"\r\n\r\nPOST  /rcp/ping?a=b&c=%20&d HTTP/1.1\r\n" HOST TYPE LENGTH "\r\n" PING,
 		HEAD "Cookie: a=b; c=d\r\nExpect: \r\n" LENGTH "\r\n" PING,
 	};

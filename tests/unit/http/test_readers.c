@@ -127,8 +127,9 @@ static void the_next_request_has_its_timeout(void **state)
 	assert_int_equal(a.status, 200);
 	assert_true(a.body.len > 20000000);
 	answer_release(&a);
-	wire_sends(&w, "POST /rcp HTTP/1.1\r\nHost: localhost\r\n"
-		       "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+	wire_sends(&w,
+		"POST /rcp HTTP/1.1\r\nHost: localhost\r\n"
+		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
 	assert_true(wire_ends(&w, 4000));
 	wire_close(&w);
 	fixture_stop();
@@ -157,7 +158,8 @@ static void unread_answers_have_a_budget(void **state)
 		assert_true(wire_until(&held[2], "-32010", 10000));
 		a = post_once("/rcp/big", accepts[i], BIG("\"a\\\",b\"", "16000000"));
 		assert_int_equal(a.status, i ? 200 : 503);
-		assert_non_null(strstr(a.body.data, "\"id\":\"a\\\",b\",\"error\":{\"code\":-32010"));
+		assert_non_null(
+			strstr(a.body.data, "\"id\":\"a\\\",b\",\"error\":{\"code\":-32010"));
 		if (!i)
 			assert_string_equal(answer_header(&a, "Retry-After"), "1");
 		else
