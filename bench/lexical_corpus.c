@@ -138,7 +138,7 @@ static uint32_t make_passage(uint32_t *words)
 
 static void write_words(FILE *f, const uint32_t *words, uint32_t n)
 {
-	char line[MAX_WORDS * 16];
+	static char line[(size_t)MAX_WORDS * 16];
 	size_t len = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ static FILE *create(const char *folder, const char *name)
 int main(int argc, char **argv)
 {
 	static uint32_t words[MAX_WORDS];
-	uint64_t passages, queries;
+	uint64_t passages, queries, every;
 	FILE *out, *some, *all;
 
 	if (argc != 4) {
@@ -193,6 +193,7 @@ int main(int argc, char **argv)
 	}
 	passages = strtoull(argv[1], NULL, 10);
 	queries = strtoull(argv[2], NULL, 10);
+	every = passages / (queries ? queries : 1) + 1;
 	out = create(argv[3], "passages.tsv");
 	some = create(argv[3], "queries.txt");
 	all = create(argv[3], "questions.txt");
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
 
 		fprintf(out, "p%07llu\t", (unsigned long long)i);
 		write_words(out, words, n);
-		if (queries > 0 && i % (passages / queries + 1) == 0)
+		if (i % every == 0)
 			write_query(some, all, words, n);
 	}
 	return fclose(out) || fclose(some) || fclose(all);

@@ -77,7 +77,7 @@ void lex_bound_make(const uint32_t *tfs, const uint32_t *lengths, unsigned n, do
 	while (count > LEX_PAIRS)
 		count = merge_cheapest(pairs, count, average);
 	memset(out, 0, LEX_BOUND_BYTES);
-	for (unsigned i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		out[2 * i] = (unsigned char)(pairs[i].tf < LEX_TF_MANY ? pairs[i].tf : LEX_TF_MANY);
 		out[2 * i + 1] = lex_length_code(pairs[i].length);
 	}

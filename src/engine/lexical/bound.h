@@ -9,10 +9,11 @@
 #ifndef RCPD_ENGINE_LEXICAL_BOUND_H
 #define RCPD_ENGINE_LEXICAL_BOUND_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define LEX_PAIRS 4
-#define LEX_BOUND_BYTES (2 * LEX_PAIRS)
+#define LEX_PAIRS 4U
+#define LEX_BOUND_BYTES ((size_t)2 * LEX_PAIRS)
 #define LEX_TF_MANY 255 /* this tf byte stands for any tf from 255 on */
 
 /* The code of the largest length that has one and is not above `length`: exact

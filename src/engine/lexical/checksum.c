@@ -20,23 +20,23 @@ static uint64_t fold(uint64_t h, uint64_t v)
 	return h ^ h >> 32;
 }
 
-uint64_t lex_checksum(const void *data, size_t n, uint64_t seed)
+uint64_t lex_checksum(const void *p, size_t n, uint64_t seed)
 {
-	const unsigned char *p = data;
+	const unsigned char *in = p;
 	uint64_t a = seed, b = ~seed, c = seed + ODD_A, d = seed - ODD_A;
 	uint64_t h = fold(seed, n);
 
-	for (; n >= 32; n -= 32, p += 32) {
-		a = mix(a, lex_get64(p));
-		b = mix(b, lex_get64(p + 8));
-		c = mix(c, lex_get64(p + 16));
-		d = mix(d, lex_get64(p + 24));
+	for (; n >= 32; n -= 32, in += 32) {
+		a = mix(a, lex_get64(in));
+		b = mix(b, lex_get64(in + 8));
+		c = mix(c, lex_get64(in + 16));
+		d = mix(d, lex_get64(in + 24));
 	}
 	h = fold(fold(fold(fold(h, a), b), c), d);
-	for (; n > 0; p += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
+	for (; n > 0; in += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
 		unsigned char word[8] = { 0 };
 
-		memcpy(word, p, n < 8 ? n : 8);
+		memcpy(word, in, n < 8 ? n : 8);
 		h = fold(h, lex_get64(word));
 	}
 	return fold(h, ODD_A);

@@ -316,20 +316,22 @@ enum status lex_list_read(struct lexical *lx, struct error *e)
 
 /* ---- what is left over ---- */
 
-/* Ours by name: lex-*.seg and the temporary names. */
+/* Ours by name: lex-ID.seg, and the temporary names, which have id 0: no file's. */
 static bool is_ours(const char *name, uint64_t *ret_id)
 {
-	unsigned long long id;
-	int used = 0;
+	char *end;
+	bool whole;
 
-	if (strcmp(name, "segments.list.tmp") == 0) {
-		*ret_id = 0;
+	*ret_id = 0;
+	if (strcmp(name, "segments.list.tmp") == 0)
 		return true;
-	}
-	if (sscanf(name, "lex-%16llx.seg%n", &id, &used) != 1 || used != 24)
+	if (strncmp(name, "lex-", 4) != 0 || strspn(name + 4, "0123456789abcdef") != 16)
 		return false;
-	*ret_id = strcmp(name + used, ".tmp") == 0 ? 0 : id;
-	return name[used] == '\0' || *ret_id == 0;
+	*ret_id = strtoull(name + 4, &end, 16);
+	whole = strcmp(end, ".seg") == 0;
+	if (!whole)
+		*ret_id = 0;
+	return whole || strcmp(end, ".seg.tmp") == 0;
 }
 
 static bool is_used(const struct lexical *lx, uint64_t id)

@@ -37,11 +37,12 @@ INLINE void store_row(void *out, row v)
 
 INLINE row unpack_row(const unsigned char *in, const unsigned width, const unsigned r)
 {
-	const unsigned word = r * width / 32, shift = r * width % 32;
-	row v = load_row(in + 16U * word) >> shift;
+	const unsigned shift = r * width % 32;
+	const size_t word = r * width / 32;
+	row v = load_row(in + 16 * word) >> shift;
 
 	if (shift + width > 32)
-		v |= load_row(in + 16U * (word + 1)) << (32 - shift);
+		v |= load_row(in + 16 * (word + 1)) << (32 - shift);
 	return width == 32 ? v : v & ((1U << width) - 1);
 }
 
@@ -59,8 +60,8 @@ INLINE row sum_row(row v, row before)
 INLINE void unpack_width(const unsigned char *in, const unsigned width, uint32_t *out)
 {
 #pragma GCC unroll 32
-	for (unsigned r = 0; r < ROWS; r++)
-		store_row(out + 4U * r, unpack_row(in, width, r));
+	for (size_t r = 0; r < ROWS; r++)
+		store_row(out + 4 * r, unpack_row(in, width, (unsigned)r));
 }
 
 INLINE void unpack_gaps_width(const unsigned char *in, const unsigned width, uint32_t before,
@@ -69,9 +70,9 @@ INLINE void unpack_gaps_width(const unsigned char *in, const unsigned width, uin
 	row last = { before, before, before, before };
 
 #pragma GCC unroll 32
-	for (unsigned r = 0; r < ROWS; r++) {
-		last = sum_row(unpack_row(in, width, r), last);
-		store_row(out + 4U * r, last);
+	for (size_t r = 0; r < ROWS; r++) {
+		last = sum_row(unpack_row(in, width, (unsigned)r), last);
+		store_row(out + 4 * r, last);
 	}
 }
 
@@ -142,8 +143,8 @@ void lex_pack(const uint32_t in[LEX_BLOCK], unsigned width, unsigned char *out)
 		if (shift + width > 32)
 			words[4 * (word + 1) + i % 4] |= in[i] >> (32 - shift);
 	}
-	for (unsigned i = 0; i < 4 * width; i++)
-		lex_put32(out + 4U * i, words[i]);
+	for (size_t i = 0; i < (size_t)4 * width; i++)
+		lex_put32(out + 4 * i, words[i]);
 }
 
 void lex_put_varint(struct strbuf *out, uint64_t v)

@@ -118,7 +118,7 @@ bool lex_part_add(struct lex_part *p, const struct lexical_chunk *c)
 {
 	struct lex_head *h = &p->head;
 	struct lex_head_rows *rows = grow_rows(h);
-	struct lex_live_list **lists = mem_array(c->term_count, sizeof(*lists));
+	struct lex_live_list **lists = mem_array(c->term_count, sizeof(struct lex_live_list *));
 	struct bytes id = BYTES_NONE;
 	bool ok = rows && lists && !arena_dup_bytes(&h->live.arena, c->doc_id, &id);
 

@@ -101,18 +101,14 @@ unsigned lex_rice_choose(const uint32_t *values, uint32_t n)
 	return width > 0 ? width - 1 : 0;
 }
 
+/* Bit by bit: tails are short. */
 static void put_bits(struct strbuf *out, uint64_t *at, unsigned width, uint32_t v)
 {
-	while (width > 0) {
-		unsigned shift = *at % 8, n = 8 - shift < width ? 8 - shift : width;
-
-		if (shift == 0)
+	for (unsigned i = 0; i < width; i++, ++*at) {
+		if (*at % 8 == 0)
 			strbuf_addc(out, 0);
-		if (strbuf_ok(out))
-			out->data[out->len - 1] |= (char)((v & ((1U << n) - 1)) << shift);
-		v >>= n;
-		width -= n;
-		*at += n;
+		if (strbuf_ok(out) && (v >> i & 1))
+			out->data[out->len - 1] |= (char)(1U << *at % 8);
 	}
 }
 

@@ -51,7 +51,7 @@ float lex_bound_score(const struct lex_model *m, const unsigned char pairs[LEX_B
 {
 	float best = 0;
 
-	for (unsigned i = 0; i < LEX_PAIRS && pairs[2 * i] > 0; i++) {
+	for (size_t i = 0; i < LEX_PAIRS && pairs[2 * i] > 0; i++) {
 		float s = pair_score(m, pairs[2 * i], pairs[2 * i + 1]);
 
 		best = s > best ? s : best;

@@ -73,7 +73,7 @@ static bool read_header(struct lex_segment *s)
 
 static bool check_sections(const struct lex_segment *s)
 {
-	for (unsigned i = 0; i < LEX_SECTIONS; i++) {
+	for (size_t i = 0; i < LEX_SECTIONS; i++) {
 		const unsigned char *p = s->section[i].p;
 		uint64_t h = i;
 

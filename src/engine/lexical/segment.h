@@ -39,9 +39,9 @@
 #define LEX_GROUP 64U
 #define LEX_GROUP_BYTES 24U
 #define LEX_TERMS_BLOCK 32U
-#define LEX_ALIGN 64U           /* of sections */
-#define LEX_PIECE (64U * 1024U) /* a section's checksum chains pieces of this size */
-#define LEX_DOCS_SLACK 16U      /* zero bytes after the docs: bit fields may be overread */
+#define LEX_ALIGN 64U             /* of sections */
+#define LEX_PIECE ((size_t)65536) /* a section's checksum chains pieces of this size */
+#define LEX_DOCS_SLACK 16U        /* zero bytes after the docs: bit fields may be overread */
 
 enum lex_section {
 	LEX_DOCS,

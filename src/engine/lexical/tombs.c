@@ -121,7 +121,7 @@ static struct lex_tomb *prepare(struct lex_tombs *t, const struct lexical_term *
 
 	if (n > UINT32_MAX)
 		return NULL;
-	tomb = arena_zero(&t->live.arena, sizeof(*tomb) + n * sizeof(tomb->lists[0]));
+	tomb = arena_zero(&t->live.arena, sizeof(*tomb) + n * sizeof(struct lex_live_list *));
 	for (size_t i = 0; tomb && i < n; i++) {
 		struct bytes term = terms[i].term;
 

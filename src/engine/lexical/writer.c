@@ -63,8 +63,9 @@ void lex_writer_release(struct lex_writer *w)
 {
 	if (w->fd >= 0) {
 		close(w->fd);
-		unlink(w->tmp);
 		w->fd = -1;
+		if (w->tmp)
+			unlink(w->tmp);
 	}
 	mem_free(w->path);
 	mem_free(w->tmp);
@@ -327,13 +328,13 @@ enum status lex_writer_term(struct lex_writer *w, struct bytes term, struct erro
 	}
 	if (!strbuf_ok(&w->dictionary) || !strbuf_ok(&w->last_term))
 		return no_memory(e);
-	return w->out.len >= 4 * (size_t)LEX_PIECE ? flush(w, false, e) : ST_OK;
+	return w->out.len >= 4 * LEX_PIECE ? flush(w, false, e) : ST_OK;
 }
 
 static void fill_header(const struct lex_writer *w, unsigned char h[LEX_HEADER_BYTES])
 {
 	memset(h, 0, LEX_HEADER_BYTES);
-	memcpy(h, LEX_MAGIC, 8);
+	memcpy(h, LEX_MAGIC, sizeof(LEX_MAGIC)); /* its NUL is written over next */
 	lex_put32(h + LEX_H_FORMAT, LEX_FORMAT);
 	lex_put32(h + LEX_H_WIDE, w->longest > UINT16_MAX);
 	lex_put32(h + LEX_H_CHUNKS, w->chunks);

@@ -96,7 +96,7 @@ static uint16_t draw_word(struct model *m)
 {
 	uint32_t a = rng_below(&m->rng, m->words), b = rng_below(&m->rng, m->words);
 
-	return (uint16_t)((uint64_t)a * b * rng_below(&m->rng, 100) / (m->words * 100));
+	return (uint16_t)((uint64_t)a * b * rng_below(&m->rng, 100) / ((uint64_t)m->words * 100));
 }
 
 static void put_word(struct model_chunk *c, uint16_t word)

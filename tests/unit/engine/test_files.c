@@ -161,7 +161,7 @@ static void test_locked_by_process(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* REQ: RES-01, IDX-01: two never share a folder, whatever becomes of the files in it. */
+/* REQ: IDX-02: two never share a folder, whatever becomes of the files in it. */
 static void test_locked_without_its_file(void **state)
 {
 	struct corpus *c = *state, second = *c;

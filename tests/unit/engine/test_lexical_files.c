@@ -298,7 +298,7 @@ static void seal_blob(struct blob *b, struct blob *list)
 {
 	uint64_t h;
 
-	for (unsigned i = 0; i < LEX_SECTIONS; i++) {
+	for (size_t i = 0; i < LEX_SECTIONS; i++) {
 		unsigned char *s = b->p + LEX_H_SECTIONS + i * LEX_H_SECTION_BYTES;
 		uint64_t at = lex_get64(s), n = lex_get64(s + 8);
 
@@ -409,7 +409,7 @@ static void test_failing_writes(void **state)
 		"lexical.merge=fail::1" };
 
 	(void)state;
-	for (size_t i = 0; i < 4 * 50; i++) {
+	for (size_t i = 0; i < (size_t)4 * 50; i++) {
 		struct model m;
 		struct error e = { 0 };
 		bool failed = false;
