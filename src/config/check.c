@@ -5,108 +5,20 @@
  */
 #include "config/internal.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/un.h>
 
+#include "util/address.h"
 #include "util/mem.h"
 
-#define LISTEN_FORMS "ADDR:PORT, [V6]:PORT or unix:PATH"
-#define UNIX_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
-
-static bool port_parse(const char *text)
+static enum status check_listen(const struct config *c, const char *where, struct error *e)
 {
-	size_t len = strspn(text, "0123456789");
+	struct address address;
+	struct error why;
 
-	return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
-}
-
-/* Splits "HOST:PORT" or "[HOST]:PORT"; host has room for size bytes. */
-static const char *host_split(const char *listen, char *host, size_t size)
-{
-	bool bracket = listen[0] == '[';
-	const char *start = listen + (bracket ? 1 : 0);
-	const char *end = bracket ? strchr(start, ']') : strrchr(start, ':');
-	size_t len;
-
-	if (!end || (bracket && end[1] != ':'))
-		return NULL;
-	len = (size_t)(end - start);
-	if (len == 0 || len >= size)
-		return NULL;
-	memcpy(host, start, len);
-	host[len] = '\0';
-	return end + (bracket ? 2 : 1);
-}
-
-/* 1: a loopback address, 0: another address, -1: no address. */
-static int host_is_loopback(const char *host, bool bracket)
-{
-	struct in_addr v4;
-	struct in6_addr v6;
-
-	if (!bracket && inet_pton(AF_INET, host, &v4) == 1)
-		return (ntohl(v4.s_addr) >> 24) == 127;
-	if (bracket && inet_pton(AF_INET6, host, &v6) == 1)
-		return IN6_IS_ADDR_LOOPBACK(&v6) ? 1 : 0;
-	return -1;
-}
-
-static enum status listen_unix(const char *listen, const char *where, struct error *e)
-{
-	size_t len = strlen(listen + strlen("unix:"));
-
-	if (len >= 1 && len <= UNIX_PATH_MAX)
-		return ST_OK;
-	return error_set(e, ST_INVALID,
-		"%s: listen has a socket path of %zu bytes; it must have 1 "
-		"to %zu",
-		where, len, UNIX_PATH_MAX);
-}
-
-/* Names are not looked up, since they may stand for anything by the time they are;
- * "localhost" is what people write, and stands for one address here. */
-static enum status listen_rewrite_localhost(struct config *c, struct error *e)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	if (strncmp(c->listen, "localhost:", strlen("localhost:")) != 0)
-		return ST_OK;
-	strbuf_adds(&sb, "127.0.0.1");
-	strbuf_adds(&sb, c->listen + strlen("localhost"));
-	if (!strbuf_ok(&sb)) {
-		strbuf_release(&sb);
-		return error_set(e, ST_NOMEM, "out of memory while reading the configuration");
-	}
-	mem_free(c->listen);
-	c->listen = strbuf_detach(&sb, NULL);
-	return ST_OK;
-}
-
-static enum status check_listen(struct config *c, const char *where, struct error *e)
-{
-	char host[64];
-	const char *port;
-	enum status st;
-	int loopback;
-
-	if (strncmp(c->listen, "unix:", strlen("unix:")) == 0)
-		return listen_unix(c->listen, where, e);
-	st = listen_rewrite_localhost(c, e);
-	if (st != ST_OK)
-		return st;
-	port = host_split(c->listen, host, sizeof(host));
-	loopback = port ? host_is_loopback(host, c->listen[0] == '[') : -1;
-	if (loopback < 0)
-		return error_set(e, ST_INVALID,
-			"%s: listen cannot be '%.60s'; it must be " LISTEN_FORMS
-			" with a numeric address%s",
-			where, c->listen, config_text_hint(c->listen));
-	if (!port_parse(port))
-		return error_set(e, ST_INVALID, "%s: listen has no port of 0 to 65535: '%.60s'",
-			where, c->listen);
-	if (!loopback)
+	if (address_parse(c->listen, &address, &why))
+		return error_set(e, ST_INVALID, "%s: listen cannot be '%.60s': %s%s", where,
+			c->listen, why.message, config_text_hint(c->listen));
+	if (!address_is_local(&address))
 		return error_set(e, ST_INVALID,
 			"%s: listen cannot be '%.60s': only loopback or a unix "
 			"socket: callers cannot be told apart yet; put a proxy in front",

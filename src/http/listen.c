@@ -17,89 +17,14 @@
 
 #define LISTEN_BACKLOG 1024
 
-static enum status bad_address(struct error *e, const char *text)
-{
-	return error_set(e, ST_INVALID,
-		"cannot listen on '%s': expected ADDR:PORT with a numeric address, [V6]:PORT or unix:PATH",
-		text);
-}
-
-static bool port_parse(const char *p, in_port_t *ret)
-{
-	unsigned port = 0;
-	size_t n;
-
-	for (n = 0; p[n] >= '0' && p[n] <= '9' && n < 6; n++)
-		port = port * 10 + (unsigned)(p[n] - '0');
-	if (n == 0 || p[n] != '\0' || port > 65535)
-		return false;
-	*ret = htons((uint16_t)port);
-	return true;
-}
-
-static enum status unix_parse(const char *path, struct listener *ret, struct error *e)
-{
-	struct sockaddr_un *un = (struct sockaddr_un *)&ret->addr;
-	size_t len = strlen(path);
-
-	if (len == 0 || len >= sizeof(un->sun_path))
-		return error_set(e, ST_INVALID,
-			"cannot listen on 'unix:%s': the path must have 1 to %zu bytes", path,
-			sizeof(un->sun_path) - 1);
-	un->sun_family = AF_UNIX;
-	memcpy(un->sun_path, path, len + 1);
-	ret->addr_len = (socklen_t)sizeof(*un);
-	return ST_OK;
-}
-
-static bool inet_parse(const char *host, const char *port, struct listener *ret)
-{
-	struct sockaddr_in *in4 = (struct sockaddr_in *)&ret->addr;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&ret->addr;
-
-	if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host,
-		    &in4->sin_addr) == 1) {
-		in4->sin_family = AF_INET;
-		ret->addr_len = (socklen_t)sizeof(*in4);
-		return port_parse(port, &in4->sin_port);
-	}
-	if (inet_pton(AF_INET6, host, &in6->sin6_addr) != 1)
-		return false;
-	in6->sin6_family = AF_INET6;
-	ret->addr_len = (socklen_t)sizeof(*in6);
-	return port_parse(port, &in6->sin6_port);
-}
-
 enum status listen_parse(const char *text, struct listener *ret, struct error *e)
 {
-	char host[INET6_ADDRSTRLEN];
-	const char *start = text, *end, *port;
-	struct listener l;
-	enum status st;
+	struct listener l = { .fd = -1 };
+	struct error why;
+	enum status st = address_parse(text, &l.address, &why);
 
-	memset(&l, 0, sizeof(l));
-	l.fd = -1;
-	if (strncmp(text, "unix:", 5) == 0) {
-		st = unix_parse(text + 5, &l, e);
-		if (st != ST_OK)
-			return st;
-		*ret = l;
-		return ST_OK;
-	}
-	if (*text == '[') {
-		start = text + 1;
-		end = strchr(start, ']');
-		port = end && end[1] == ':' ? end + 2 : NULL;
-	} else {
-		end = strchr(start, ':');
-		port = end && !strchr(end + 1, ':') ? end + 1 : NULL;
-	}
-	if (!port || (size_t)(end - start) >= sizeof(host))
-		return bad_address(e, text);
-	memcpy(host, start, (size_t)(end - start));
-	host[end - start] = '\0';
-	if ((*text == '[') != (strchr(host, ':') != NULL) || !inet_parse(host, port, &l))
-		return bad_address(e, text);
+	if (st)
+		return error_set(e, st, "cannot listen on '%s': %s", text, why.message);
 	*ret = l;
 	return ST_OK;
 }
@@ -139,7 +64,7 @@ static enum status unix_clear(const struct sockaddr_un *un, struct error *e)
 
 static void unix_remember(struct listener *l)
 {
-	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->addr;
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address.addr;
 	struct stat sb;
 
 	if (lstat(un->sun_path, &sb) != 0)
@@ -161,22 +86,22 @@ static enum status bind_error(const struct listener *l, int why, struct error *e
 
 enum status listen_open(struct listener *l, struct error *e)
 {
-	bool is_unix = l->addr.ss_family == AF_UNIX;
+	bool is_unix = l->address.addr.ss_family == AF_UNIX;
 	int on = 1;
 	enum status st;
 
 	if (is_unix) {
-		st = unix_clear((const struct sockaddr_un *)&l->addr, e);
+		st = unix_clear((const struct sockaddr_un *)&l->address.addr, e);
 		if (st != ST_OK)
 			return st;
 	}
-	l->fd = socket(l->addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	l->fd = socket(l->address.addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return system_error(e, "make a socket");
 	/* Without it a restart would wait for the old connections' TIME_WAIT. */
 	if (!is_unix)
 		(void)setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(l->fd, (const struct sockaddr *)&l->addr, l->addr_len) != 0) {
+	if (bind(l->fd, (const struct sockaddr *)&l->address.addr, l->address.len) != 0) {
 		st = bind_error(l, errno, e);
 		listen_close(l);
 		return st;
@@ -189,8 +114,8 @@ enum status listen_open(struct listener *l, struct error *e)
 		return st;
 	}
 	if (!is_unix) {
-		l->addr_len = (socklen_t)sizeof(l->addr);
-		if (getsockname(l->fd, (struct sockaddr *)&l->addr, &l->addr_len) != 0) {
+		l->address.len = (socklen_t)sizeof(l->address.addr);
+		if (getsockname(l->fd, (struct sockaddr *)&l->address.addr, &l->address.len) != 0) {
 			st = system_error(e, "read the bound address");
 			listen_close(l);
 			return st;
@@ -201,7 +126,7 @@ enum status listen_open(struct listener *l, struct error *e)
 
 void listen_close(struct listener *l)
 {
-	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->addr;
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address.addr;
 	struct stat sb;
 
 	if (l->fd >= 0)
@@ -214,16 +139,16 @@ void listen_close(struct listener *l)
 
 char *listen_url(const struct listener *l, const char *base)
 {
-	const struct sockaddr_in *in4 = (const struct sockaddr_in *)&l->addr;
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&l->addr;
-	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->addr;
+	const struct sockaddr_in *in4 = (const struct sockaddr_in *)&l->address.addr;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&l->address.addr;
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address.addr;
 	struct strbuf sb = STRBUF_INIT;
 	char text[INET6_ADDRSTRLEN] = "";
 	char *url;
 
-	if (l->addr.ss_family == AF_UNIX) {
+	if (l->address.addr.ss_family == AF_UNIX) {
 		strbuf_addf(&sb, "unix:%s", un->sun_path);
-	} else if (l->addr.ss_family == AF_INET) {
+	} else if (l->address.addr.ss_family == AF_INET) {
 		(void)inet_ntop(AF_INET, &in4->sin_addr, text, sizeof(text));
 		strbuf_addf(&sb, "http://%s:%u%s", text, (unsigned)ntohs(in4->sin_port), base);
 	} else {

@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "util/address.h"
 #include "util/status.h"
 
 struct listener {
-	struct sockaddr_storage addr;
-	socklen_t addr_len;
+	struct address address;
 	int fd;     /* -1 while closed */
 	bool bound; /* a unix path was made by us: dev and ino say which */
 	dev_t dev;
@@ -23,7 +23,7 @@ enum status listen_parse(const char *text, struct listener *ret, struct error *e
 /*
  * Binds and listens, non-blocking and close-on-exec. A unix path where nobody
  * listens any more is replaced; one in use, or one that is no socket, is ST_LOCKED
- * or ST_INVALID. Port 0 is replaced by the one bound, in l->addr.
+ * or ST_INVALID. Port 0 is replaced by the one bound, in l->address.
  */
 enum status listen_open(struct listener *l, struct error *e);
 /* Closes, and unlinks the unix path if it is still the one bound. */

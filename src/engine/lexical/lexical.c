@@ -108,6 +108,12 @@ void lexical_close(struct lexical *lx)
 	lexical_view_unref(lx->spare);
 	for (size_t i = 0; i < lx->count; i++)
 		lex_part_unref(lx->parts[i]);
+	while (lx->replaced) {
+		struct lex_part *next = lx->replaced->next_replaced;
+
+		lex_part_unref(lx->replaced);
+		lx->replaced = next;
+	}
 	pthread_mutex_destroy(&lx->lock);
 	mem_free(lx->parts);
 	mem_free(lx->dir);

@@ -83,7 +83,8 @@ void lexical_publish(struct lexical *lx, uint64_t commit);
 /*
  * Writes a full head to a segment file, or merges segments, one such step a call; on
  * a background thread of the engine (one at a time) beside writers and readers,
- * which it holds up for the moment of a swap only. True if there is more to do.
+ * which it holds up for the moment of a swap only. True if there is more to do. Also
+ * frees what was replaced and is in no view any more, files too.
  * After a failure e->code is set (clear it before) and nothing is lost: the next call
  * tries again. stop ends it early.
  */

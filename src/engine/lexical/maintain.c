@@ -108,6 +108,26 @@ static bool pick_merge(const struct lexical *lx, const struct lexical_view *v, s
 	return pick_run(lx, v, ret_first, ret_n) || pick_dead(v, ret_first, ret_n);
 }
 
+/* Frees what was replaced and is in no view any more. */
+static void free_replaced(struct lexical *lx)
+{
+	struct lex_part **p = &lx->replaced;
+
+	pthread_mutex_lock(&lx->lock);
+	lex_view_trim(lx);
+	pthread_mutex_unlock(&lx->lock);
+	while (*p) {
+		struct lex_part *part = *p;
+
+		if (!lex_part_alone(part)) {
+			p = &part->next_replaced;
+			continue;
+		}
+		*p = part->next_replaced;
+		lex_part_unref(part);
+	}
+}
+
 bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e)
 {
 	struct lexical_view *v = lexical_view_get(lx);
@@ -123,8 +143,6 @@ bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e)
 	v = lexical_view_get(lx);
 	more = st == ST_OK && (pick_head(v, &first) || pick_merge(lx, v, &first, &n));
 	lexical_view_unref(v);
-	pthread_mutex_lock(&lx->lock);
-	lex_view_trim(lx);
-	pthread_mutex_unlock(&lx->lock);
+	free_replaced(lx);
 	return more;
 }

@@ -41,6 +41,11 @@ struct lex_part *lex_part_ref(struct lex_part *p)
 	return p;
 }
 
+bool lex_part_alone(const struct lex_part *p)
+{
+	return atomic_load_explicit(&p->refs, memory_order_acquire) == 1;
+}
+
 static void head_release(struct lex_head *h)
 {
 	struct lex_head_rows *r = atomic_load_explicit(&h->rows, memory_order_relaxed);

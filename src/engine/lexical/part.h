@@ -34,6 +34,7 @@ struct lex_part {
 	struct lex_tombs tombs;
 	uint64_t commit; /* with the parts before it, all adds up to it; set when frozen */
 	bool busy;       /* the maintainer's: being merged */
+	struct lex_part *next_replaced; /* the maintainer's, see private.h */
 };
 
 /* A part as a view sees it. */
@@ -51,6 +52,8 @@ struct lex_part *lex_part_new_segment(struct lex_segment *seg, struct lex_base *
 	uint64_t commit);
 struct lex_part *lex_part_ref(struct lex_part *p);
 void lex_part_unref(struct lex_part *p); /* NULL is fine */
+/* Nobody but the caller has a reference (and so nobody can take one). */
+bool lex_part_alone(const struct lex_part *p);
 
 /* The writer: everything there is, published or not. */
 struct lex_slice lex_part_now(struct lex_part *p);

@@ -56,7 +56,12 @@ struct lexical {
 	_Atomic unsigned getting;
 	_Atomic uint64_t persisted;
 
-	/* The maintainer's alone. */
+	/*
+	 * The maintainer's alone. Replaced parts keep the index's reference until no view
+	 * has one: so it is the maintainer who unmaps and unlinks, which may take a while,
+	 * and never a writer or reader who lets go of a view.
+	 */
+	struct lex_part *replaced;
 	uint64_t next_id;     /* of segment files */
 	uint64_t list_commit; /* as in the list on disk */
 };

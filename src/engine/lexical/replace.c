@@ -210,7 +210,7 @@ static enum status write_list(struct replace *r, const struct lexical_view *v, u
 
 /* ---- the swap ---- */
 
-/* Replaces the old parts by the new ones in lx->parts. */
+/* Replaces the old parts by the new ones in lx->parts; the old ones wait. */
 static void swap_parts(struct replace *r)
 {
 	struct lexical *lx = r->lx;
@@ -228,7 +228,8 @@ static void swap_parts(struct replace *r)
 			lx->parts[n++] = before = lex_part_ref(s->new);
 		if (s->old->seg && (!s->new || s->new->seg != s->old->seg))
 			atomic_store(&s->old->seg->doomed, true);
-		lex_part_unref(s->old);
+		s->old->next_replaced = lx->replaced;
+		lx->replaced = s->old;
 	}
 	lx->count = n;
 }
