@@ -168,6 +168,11 @@ class RcpdStdio(Process):
 		try:
 			self.wait_idle()
 		except (AssertionError, ProcessLookupError):
+			# Its stderr may be at its end a moment before the process is.
+			try:
+				self.proc.wait(5 * SCALE)
+			except subprocess.TimeoutExpired:
+				pass
 			if self.proc.poll() is None:
 				raise
 

@@ -20,6 +20,7 @@
 
 #define SPARSE_BLOCK (2 * LEX_WINDOW) /* a block that spans more is decoded for its bound */
 #define FEW_TOUCHED 16                /* postings that are run through for one look-up less */
+#define NOTHING 1e-30F                /* far below any score, but above 0 */
 #define FEW_ALLOWED 32                /* one chunk in so many allowed: begin with the filter */
 
 /* ---- exact scores ---- */
@@ -126,7 +127,7 @@ static void complete(struct lex_search *s, uint32_t ord, float score, uint32_t f
 		if (tf > 0)
 			score += c->weight * (float)tf / ((float)tf + norm);
 	}
-	if (score > 0 && score >= s->top.cut)
+	if (score > NOTHING && score >= s->top.cut)
 		take(s, ord, score);
 }
 
@@ -197,21 +198,46 @@ static uint32_t accumulate(struct lex_search *s, struct lex_cursor *c, const str
 	return touched;
 }
 
-/* The same for a list that is not essential: only chunks that are touched count. */
+/* The current block's postings in the window that are touched: their places there into
+ * `at`, ordinals and tfs packed together. Returns how many. */
+static uint32_t pick_touched(const struct lex_search *s, const struct lex_cursor *c,
+	const struct window *w, uint32_t *at, uint32_t *ords, uint32_t *tfs)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = c->pos; i < c->count && c->ords[i] < w->end; i++) {
+		uint32_t place = c->ords[i] - w->base;
+
+		at[n] = place;
+		ords[n] = i;
+		n += s->acc[place] > 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		tfs[i] = c->tfs[ords[i]];
+		ords[i] = at[i] + w->base;
+	}
+	return n;
+}
+
+/* The same for a list that is not essential: only chunks that are touched count, and
+ * only these are scored. */
 static void add_to_touched(struct lex_search *s, struct lex_cursor *c, const struct window *w)
 {
+	uint32_t at[LEX_BLOCK], ords[LEX_BLOCK], tfs[LEX_BLOCK], lengths[LEX_BLOCK], n;
 	float out[LEX_BLOCK];
-	uint32_t from, to;
 
 	do {
-		if (!score_block(s, c, w, out, &from, &to))
+		if (!lex_cursor_load(c)) {
+			s->damaged = true;
 			return;
-		for (uint32_t i = from; i < to; i++) {
-			float *sum = &s->acc[c->ords[i] - w->base];
-
-			*sum += *sum > 0 ? out[i - from] : 0;
 		}
-		c->pos = to;
+		lex_cursor_load_tfs(c);
+		c->pos = lex_lower_bound(c->ords, c->pos, c->count, w->base);
+		n = pick_touched(s, c, w, at, ords, tfs);
+		lex_lengths_get(&s->lengths, ords, n, lengths);
+		lex_score_run(&s->model, c->weight, tfs, lengths, n, out);
+		for (uint32_t i = 0; i < n; i++)
+			s->acc[at[i]] += out[i];
 	} while (leave_block(c, w));
 }
 
@@ -235,9 +261,13 @@ static uint32_t drop_hopeless(struct lex_search *s, uint32_t touched, float more
 /* About how many postings the list has in the window. */
 static uint32_t estimate(const struct lex_cursor *c, const struct window *w)
 {
-	uint32_t start = lex_cursor_block_start(c), span = c->lasts[c->block] - start + 1;
-	uint64_t n = (uint64_t)c->ats[c->block].count * (w->end - w->base) / span;
+	uint32_t span;
+	uint64_t n;
 
+	if (c->block == c->blocks)
+		return 0;
+	span = c->lasts[c->block] - lex_cursor_block_start(c) + 1;
+	n = (uint64_t)c->ats[c->block].count * (w->end - w->base) / span;
 	return n < LEX_WINDOW ? (uint32_t)n : LEX_WINDOW;
 }
 
@@ -288,16 +318,24 @@ static void walk_many(struct lex_search *s, const struct window *w)
 	finish_touched(s, w, touched);
 }
 
-/* Few chunks are allowed: they are the candidates, and every list is looked up. */
-static void walk_allowed(struct lex_search *s, const struct window *w)
+/* Few chunks are allowed: they are the candidates from the start, with a sum that is as
+ * good as none, and no list is essential. */
+static void walk_allowed(struct lex_search *s, struct window *w)
 {
+	uint32_t touched = 0;
+
+	w->essential = s->n;
 	lex_search_mark_allowed(s, w->base, w->end, s->bits);
 	for (uint32_t i = 0; i < LEX_WINDOW / 64; i++) {
-		for (uint64_t bits = s->bits[i]; bits; bits &= bits - 1)
-			complete(s, w->base + i * 64 + (uint32_t)__builtin_ctzll(bits), 0, w->first,
-				s->n);
+		for (uint64_t bits = s->bits[i]; bits; bits &= bits - 1) {
+			uint32_t at = i * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			s->touched[touched++] = at;
+			s->acc[at] = NOTHING;
+		}
 		s->bits[i] = 0;
 	}
+	finish_touched(s, w, touched);
 }
 
 /* ---- windows ---- */

@@ -11,7 +11,7 @@
 #include "engine/lexical/cursor.h"
 #include "engine/lexical/private.h"
 
-#define LEX_WINDOW 4096U /* ordinals that are accumulated together */
+#define LEX_WINDOW 8192U /* ordinals that are accumulated together: 4096 to 16384 do */
 
 /* A term of the query; one that stands there twice is one with times = 2. */
 struct lex_query_term {

@@ -110,7 +110,7 @@ static void test_large(void **state)
 	struct model_state half;
 
 	(void)state;
-	model_init(&m, 7, 2000, 4);
+	model_init(&m, 7, 5000, 4);
 	m.words = 3000;
 	m.ids = 50;
 	for (int i = 0; i < 30000; i++) {
