@@ -213,7 +213,8 @@ static uint32_t pick_touched(const struct lex_search *s, const struct lex_cursor
 		n += s->acc[place] > 0;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		tfs[i] = c->tfs[ords[i]];
+		/* The loop above has set the first n, which the analyser cannot see. */
+		tfs[i] = c->tfs[ords[i]]; /* NOLINT(clang-analyzer-core.*) */
 		ords[i] = at[i] + w->base;
 	}
 	return n;

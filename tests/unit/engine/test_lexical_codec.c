@@ -251,6 +251,10 @@ static void test_bounds_hold(void **state)
 		for (uint32_t i = 0; i < n; i++) {
 			tfs[i] = 1 + draw_width(&r, rng_below(&r, 12));
 			lengths[i] = draw_width(&r, rng_below(&r, 14));
+			if (round % 2) { /* more pairs than are kept: long chunks, high tfs */
+				tfs[i] = 1 + rng_below(&r, 20);
+				lengths[i] = tfs[i] * tfs[i] * 3 + rng_below(&r, 10);
+			}
 		}
 		lex_bound_make(tfs, lengths, n, 1 + rng_below(&r, 200), pairs);
 		lex_model_init(m, ks[rng_below(&r, 4)], bs[rng_below(&r, 4)], 100,

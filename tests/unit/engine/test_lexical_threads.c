@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "util/clock.h"
+#include "util/fault.h"
+#include "util/log.h"
 
 #define READERS 4
 #define SECONDS 4
@@ -145,9 +147,62 @@ static void test_stress(void **state)
 	free(s.length);
 }
 
+#ifdef RCPD_FAULT_POINTS
+static void *maintain_all(void *arg)
+{
+	model_maintain(arg);
+	return NULL;
+}
+
+/* Deletes that come while a merge is under way, published and not, are in what takes
+ * the place of the old segments; old views keep what they saw. */
+static void test_deletes_during_a_merge(void **state)
+{
+	struct model m;
+	struct model_state before, between;
+	pthread_t thread;
+
+	(void)state;
+	model_init(&m, 78, 100, 2);
+	for (int i = 0; i < 400; i++) {
+		model_add(&m);
+		if (i % 100 == 99)
+			model_publish(&m); /* full heads; none is sealed yet */
+	}
+	model_state_take(&m, &before);
+	assert_int_equal(setenv("RCPD_FAULTS", "lexical.merge=stall:400:1", 1), 0);
+	assert_true(fault_setup());
+	assert_int_equal(pthread_create(&thread, NULL, maintain_all, &m), 0);
+	clock_sleep_ms(150); /* it seals and stalls in the first merge */
+	for (int i = 0; i < 60; i++)
+		model_remove_some(&m);
+	model_publish(&m);
+	model_state_take(&m, &between);
+	for (int i = 0; i < 30; i++)
+		model_remove_some(&m); /* of a commit that is still open at the swap */
+	pthread_join(thread, NULL);
+	model_state_check(&m, &between, 10);
+	model_publish(&m);
+	model_check(&m, 20);
+	model_state_check(&m, &before, 10);
+	model_state_check(&m, &between, 10);
+	model_state_release(&before);
+	model_state_release(&between);
+	model_reopen(&m);
+	model_check(&m, 10);
+	model_release(&m);
+}
+#endif
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_stress) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stress),
+#ifdef RCPD_FAULT_POINTS
+		cmocka_unit_test(test_deletes_during_a_merge),
+#endif
+	};
 
+	log_set_level(LOG_OFF); /* that fault points are on is no news here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
