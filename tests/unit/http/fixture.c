@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,4 +297,9 @@ int teardown(void **state)
 	(void)state;
 	fixture_stop();
 	return 0;
+}
+
+bool old_library(void)
+{
+	return strncmp(MHD_get_version(), "0.", 2) == 0;
 }

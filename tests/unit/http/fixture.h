@@ -49,4 +49,7 @@ int teardown(void **state);
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
+/* libmicrohttpd before 1.0 (Debian 12), which reads some requests differently. */
+bool old_library(void);
+
 #endif

@@ -365,7 +365,7 @@ static void small_bodies_need_no_budget(void **state)
 }
 
 /* A chunk-size line that does not fit the connection's memory makes libmicrohttpd
- * spin; it is let go, whether the client stays or leaves, and nobody is kept from
+ * before 1.0 spin (later ones refuse it themselves); it is let go, whether the client stays or leaves, and nobody is kept from
  * stopping. REQ: T7, T11, HTTP-09 */
 static void an_endless_chunk_size_line_is_let_go(void **state)
 {
@@ -381,7 +381,10 @@ static void an_endless_chunk_size_line_is_let_go(void **state)
 		wire_sends(&w, HEAD "Transfer-Encoding: chunked\r\n\r\n");
 		wire_sends(&w, starts[i % 3]);
 		wire_send(&w, junk, sizeof(junk));
-		assert_true(gauge_reaches(GAUGE_EXCHANGES, 1, 2000));
+		if (old_library())
+			assert_true(gauge_reaches(GAUGE_EXCHANGES, 1, 2000));
+		else
+			clock_sleep_ms(50); /* accepted by now, perhaps gone again */
 		if (i >= 3)
 			wire_close(&w);
 		assert_true(gauge_reaches(GAUGE_CONNECTIONS, 0, 3500));

@@ -98,7 +98,9 @@ static void nothing_follows_what_is_no_message(void **state)
 		assert_one_answer(&no_message[i], 400, i);
 }
 
-/* Where trailers ended is not known, so nothing is read behind them. */
+/* Before 1.0 an empty name ends the trailers early, so where they ended is not known
+ * and nothing is read behind any. From 1.0 on the library reads well-formed ones
+ * right, and what follows is a request of its own. */
 static void nothing_follows_trailers(void **state)
 {
 	static const struct raw trailers[] = {
@@ -110,9 +112,29 @@ static void nothing_follows_trailers(void **state)
 			 "\r\n0\r\nA: b\r\n: x\r\n" HIDDEN),
 	};
 
+	struct answer a;
+	struct wire w;
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(trailers) / sizeof(trailers[0]); i++)
-		assert_one_answer(&trailers[i], 200, i);
+	if (old_library()) {
+		for (size_t i = 0; i < sizeof(trailers) / sizeof(trailers[0]); i++)
+			assert_one_answer(&trailers[i], 200, i);
+		return;
+	}
+	wire_open(&w);
+	wire_send(&w, trailers[0].bytes, trailers[0].len);
+	for (int i = 0; i < 2; i++) {
+		a = wire_answer(&w, false);
+		assert_int_equal(a.status, 200);
+		answer_release(&a);
+	}
+	wire_close(&w);
+	for (size_t i = 1; i < sizeof(trailers) / sizeof(trailers[0]); i++) {
+		wire_open(&w);
+		wire_send(&w, trailers[i].bytes, trailers[i].len);
+		assert_false(wire_until(&w, "\"status\":\"ok\"", 500));
+		wire_close(&w);
+	}
 }
 
 /* Optional white space, an empty value, a query, blank lines before, long headers
@@ -124,7 +146,7 @@ static void unusual_headers_are_fine(void **state)
 		      "\r\n" PING,
 		START "Host:localhost\r\nContent-Type:\tapplication/json\r\n" LENGTH
 		      "X:\r\nY: \r\n\r\n" PING,
-		"\r\n\r\nPOST  /rcp/ping?a=b&c=%20&d HTTP/1.1\r\n" HOST TYPE LENGTH "\r\n" PING,
+		"\r\nPOST /rcp/ping?a=b&c=%20&d HTTP/1.1\r\n" HOST TYPE LENGTH "\r\n" PING,
 		HEAD "Cookie: a=b; c=d\r\nExpect: \r\n" LENGTH "\r\n" PING,
 	};
 	struct strbuf big = STRBUF_INIT;
@@ -138,6 +160,12 @@ static void unusual_headers_are_fine(void **state)
 		a = wire_answer(&w, false);
 		if (a.status != 200)
 			fail_msg("%zu: %d %s", i, a.status, a.body.data);
+		answer_release(&a);
+	}
+	if (old_library()) { /* later ones refuse a second empty line or blank */
+		wire_sends(&w, "\r\n\r\nPOST  /rcp/ping HTTP/1.1\r\n" HOST TYPE LENGTH "\r\n" PING);
+		a = wire_answer(&w, false);
+		assert_int_equal(a.status, 200);
 		answer_release(&a);
 	}
 	strbuf_adds(&big, HEAD);
