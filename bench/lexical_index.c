@@ -143,6 +143,31 @@ static void *maintain(void *arg)
 	return NULL;
 }
 
+/* The longest that a writer or a reader was held up while the maintainer works. */
+static double longest_write, longest_read;
+
+static void note_longest(double *longest, uint64_t start)
+{
+	double ms = (double)(clock_mono_ns() - start) / 1e6;
+
+	*longest = ms > *longest ? ms : *longest;
+}
+
+/* Takes a view again and again, as readers do. */
+static void *take_views(void *arg)
+{
+	struct upkeep *u = arg;
+
+	while (!atomic_load(&u->stop)) {
+		uint64_t start = clock_mono_ns();
+
+		lexical_view_unref(lexical_view_get(u->lx));
+		note_longest(&longest_read, start);
+		clock_sleep_ms(1);
+	}
+	return NULL;
+}
+
 static uint64_t build(struct lexical *lx, const struct options *o)
 {
 	static struct lexical_term terms[MAX_WORDS];
@@ -150,10 +175,11 @@ static uint64_t build(struct lexical *lx, const struct options *o)
 	struct bytes line;
 	struct error e = { 0 };
 	struct upkeep u = { lx, false };
-	pthread_t thread;
-	uint64_t n = 0;
+	pthread_t thread, reader;
+	uint64_t n = 0, start;
 
 	pthread_create(&thread, NULL, maintain, &u);
+	pthread_create(&reader, NULL, take_views, &u);
 	while (next_line(&f, &line)) {
 		const char *tab = memchr(line.data, '\t', line.len);
 		struct lexical_chunk c = { .key = (int64_t)++n, .terms = terms };
@@ -162,15 +188,18 @@ static uint64_t build(struct lexical *lx, const struct options *o)
 		line.len -= c.doc_id.len + 1;
 		line.data = tab + 1;
 		c.term_count = count_words(line, terms, &c.length);
+		start = clock_mono_ns();
 		if (lexical_add(lx, &c, &e))
 			die("add", &e);
 		if (n % BATCH == 0)
 			lexical_publish(lx, n / BATCH);
+		note_longest(&longest_write, start);
 	}
 	lexical_publish(lx, n / BATCH + 1);
 	lexical_freeze(lx);
 	atomic_store(&u.stop, true);
 	pthread_join(thread, NULL);
+	pthread_join(reader, NULL);
 	while (lexical_maintain(lx, NULL, &e))
 		;
 	return n;
@@ -450,8 +479,10 @@ static void report_build(const struct options *o)
 	struct rusage ru;
 
 	getrusage(RUSAGE_SELF, &ru);
-	printf("\"built\": %llu, \"build_s\": %.2f, \"build_peak_kb\": %ld, ",
-		(unsigned long long)n, (double)(clock_mono_ns() - start) / 1e9, ru.ru_maxrss);
+	printf("\"built\": %llu, \"build_s\": %.2f, \"build_peak_kb\": %ld, "
+	       "\"longest_write_ms\": %.3f, \"longest_read_ms\": %.3f, ",
+		(unsigned long long)n, (double)(clock_mono_ns() - start) / 1e9, ru.ru_maxrss,
+		longest_write, longest_read);
 	lexical_close(lx);
 }
 

@@ -170,6 +170,44 @@ static enum status pair_refuse(const struct config *c, const struct config_origi
 	return ST_INVALID;
 }
 
+static enum status check_overlap(const struct config *c, const struct config_origin *origins,
+	struct error *e)
+{
+	const char *where = origin_of(origins, "chunk_overlap");
+	uint64_t most = (c->chunk_tokens - 1) / 2;
+
+	if (c->chunk_overlap <= most)
+		return ST_OK;
+	if (strcmp(where, CONFIG_DEFAULT) == 0)
+		where = origin_of(origins, "chunk_tokens");
+	return error_set(e, ST_INVALID,
+		"%s: chunk_overlap (%llu) must be less than half of chunk_tokens (%llu); set "
+		"chunk_overlap to %llu or less",
+		where, (unsigned long long)c->chunk_overlap, (unsigned long long)c->chunk_tokens,
+		(unsigned long long)most);
+}
+
+static enum status check_fields(const struct config *c, const struct config_origin *origins,
+	struct error *e)
+{
+	const char *where = origin_of(origins, "fields");
+	struct config_field *fields;
+	struct error why;
+	size_t n;
+	enum status st = config_fields_read(c->fields, &fields, &n, &why);
+
+	if (st != ST_OK)
+		return error_set(e, st, "%s: %s%s", where, why.message,
+			config_text_hint(c->fields));
+	mem_free(fields);
+	if (n > c->max_fields)
+		return error_set(e, ST_INVALID,
+			"%s: fields names %zu fields, and max_fields (%llu) allows no more; set "
+			"max_fields to %zu or more",
+			where, n, (unsigned long long)c->max_fields, n);
+	return ST_OK;
+}
+
 static enum status check_pairs(const struct config *c, const struct config_origin *origins,
 	struct error *e)
 {
@@ -177,7 +215,7 @@ static enum status check_pairs(const struct config *c, const struct config_origi
 		return pair_refuse(c, origins, "max_body_total", "max_body", e);
 	if (c->max_candidates < c->max_k)
 		return pair_refuse(c, origins, "max_candidates", "max_k", e);
-	return ST_OK;
+	return check_overlap(c, origins, e);
 }
 
 /* What people write as in a shell would here silently become a folder of that name. */
@@ -209,5 +247,7 @@ enum status config_check(struct config *c, const struct config_origin *origins, 
 		st = check_data(c->data, origin_of(origins, "data"), e);
 	if (st == ST_OK)
 		st = check_pairs(c, origins, e);
+	if (st == ST_OK)
+		st = check_fields(c, origins, e);
 	return st;
 }

@@ -31,8 +31,15 @@ struct config {
 	uint64_t max_body, max_body_total, max_drain, max_stream_queue;
 	uint64_t max_batch, max_documents, max_depth, max_k, max_candidates;
 	uint64_t max_sessions, session_ttl;
+	uint64_t max_snapshots, max_fields;
 	/* [timeouts] */
 	uint64_t deadline_ms, idle_timeout, body_timeout, write_timeout, heartbeat, shutdown_grace;
+	uint64_t snapshot_ttl;
+	/* [index] */
+	char *language; /* language: tag of texts that tell none; "" for guessed */
+	char *fields;   /* fields: "name:type …", read by config_fields_read */
+	uint64_t chunk_tokens, chunk_overlap;
+	double bm25_k1, bm25_b;
 	/* [log] */
 	char *log_level, *log_format;
 
@@ -40,7 +47,14 @@ struct config {
 	bool max_connections_set;
 };
 
-enum config_kind { CONFIG_STRING, CONFIG_SIZE, CONFIG_COUNT, CONFIG_BOOL, CONFIG_CHOICE };
+enum config_kind {
+	CONFIG_STRING,
+	CONFIG_SIZE,
+	CONFIG_COUNT,
+	CONFIG_REAL,
+	CONFIG_BOOL,
+	CONFIG_CHOICE,
+};
 
 struct config_key {
 	const char *section, *name;
@@ -48,6 +62,7 @@ struct config_key {
 	size_t offset;
 	const char *def; /* default as text; NULL: none (computed) */
 	uint64_t min, max;
+	double least, most;         /* CONFIG_REAL */
 	const char *const *choices; /* CONFIG_CHOICE, NULL-terminated */
 	bool reloadable;
 	const char *help;
@@ -75,6 +90,20 @@ void config_diff(const struct config *a, const struct config *b,
 	void (*changed)(const struct config_key *key, void *arg), void *arg);
 /* Prints every key with its effective value as a config file; false: not all of it. */
 bool config_print(const struct config *c, int fd);
+
+#define CONFIG_MAX_FIELD_NAME 256 /* bytes */
+
+struct config_field {
+	const char *name; /* decoded, UTF-8, NUL-terminated */
+	const char *type; /* one of keyword, text, int, float, bool and date */
+};
+/*
+ * Reads the value of fields: "name:type" separated by blanks, names with "%20" for a
+ * blank, "%3A" for a colon, "%25" for '%'. *ret is new, with its strings in the same
+ * piece of memory: mem_free it (NULL if there are none). ST_INVALID says what is wrong.
+ */
+enum status config_fields_read(const char *text, struct config_field **ret, size_t *ret_n,
+	struct error *e);
 /* Calls unknown(name, arg) for each RCPD_ variable of the environment that stands for
  * no key and that none of our tools uses: most likely a key with a slip. */
 void config_environment_unknown(void (*unknown)(const char *name, void *arg), void *arg);

@@ -6,6 +6,7 @@
  *   load.c    all sources, in their order
  *   print.c   diff and print
  *   environment.c   RCPD_ variables
+ *   fields.c  the value of one key, a list of fields
  */
 #ifndef RCPD_CONFIG_INTERNAL_H
 #define RCPD_CONFIG_INTERNAL_H

@@ -47,6 +47,12 @@ static const char *const format_choices[] = { "auto", "text", "json", "journal",
 		.min = lo, .max = hi, .help = h                                                    \
 	}
 
+#define REAL(s, n, d, lo, hi, h)                                                                   \
+	{                                                                                          \
+		.section = s, .name = #n, .kind = CONFIG_REAL, .offset = AT(n), .def = d,          \
+		.least = lo, .most = hi, .help = h                                                 \
+	}
+
 const struct config_key config_keys[] = {
 	STR("server", listen, "127.0.0.1:8077",
 		"where to listen: ADDR:PORT, [V6]:PORT or unix:PATH; on loopback only"),
@@ -81,6 +87,10 @@ const struct config_key config_keys[] = {
 	COUNT("limits", max_candidates, "10000", 1, 1000000, false, "candidates of one retrieve"),
 	COUNT("limits", max_sessions, "10000", 1, 1000000, false, "live sessions over HTTP"),
 	COUNT("limits", session_ttl, "3600", 1, 2592000, false, "seconds a session lives unused"),
+	COUNT("limits", max_snapshots, "1000", 1, 100000, false,
+		"states of the corpus kept for pages and pinned versions"),
+	COUNT("limits", max_fields, "256", 0, 10000, false,
+		"fields that filters can name, declared ones included"),
 
 	COUNT("timeouts", deadline_ms, "25000", 1, 3600000, true,
 		"milliseconds that a request may take"),
@@ -94,6 +104,17 @@ const struct config_key config_keys[] = {
 		"seconds between comment lines on a silent event stream"),
 	COUNT("timeouts", shutdown_grace, "10", 0, 3600, true,
 		"seconds that running requests may take after SIGTERM"),
+
+	COUNT("timeouts", snapshot_ttl, "300", 1, 86400, false,
+		"seconds a state of the corpus is kept unused"),
+
+	STR("index", language, "en", "language of texts that tell none and cannot be guessed; empty: none"),
+	STR("index", fields, "", "types of fields that filters can name, as name:type name:type"),
+	COUNT("index", chunk_tokens, "512", 32, 100000, false, "tokens of a chunk at most"),
+	COUNT("index", chunk_overlap, "64", 0, 49999, false,
+		"tokens that a chunk repeats of the one before"),
+	REAL("index", bm25_k1, "1.2", 0.01, 10, "how much a word's repetition counts"),
+	REAL("index", bm25_b, "0.75", 0, 1, "how much a text's length counts"),
 
 	CHOICE("log", log_level, "info", level_choices, true, "least level that is logged"),
 	CHOICE("log", log_format, "auto", format_choices, false,

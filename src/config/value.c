@@ -202,6 +202,49 @@ static enum status set_number(struct config *c, const struct config_key *key, co
 	return ST_INVALID;
 }
 
+/* Digits and maybe a point and more digits: no sign, no exponent, no "inf". */
+static bool real_parse(const char *text, double *ret)
+{
+	size_t whole = strspn(text, "0123456789"), rest = 0;
+
+	if (whole && text[whole] == '.') {
+		rest = strspn(text + whole + 1, "0123456789");
+		rest = rest ? rest + 1 : 0;
+	}
+	if (!whole || text[whole + rest] != '\0' || whole + rest > 30)
+		return false;
+	*ret = strtod(text, NULL);
+	return true;
+}
+
+/* The fewest digits that read back the same. */
+static void real_text(double v, struct strbuf *out)
+{
+	char text[40];
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (!strchr(text, 'e') && strtod(text, NULL) >= v && strtod(text, NULL) <= v)
+			break;
+	}
+	strbuf_adds(out, text);
+}
+
+static enum status set_real(struct config *c, const struct config_key *key, const char *text,
+	const char *where, struct error *e)
+{
+	double *slot = member_of(c, key);
+	double v;
+
+	if (real_parse(text, &v) && v >= key->least && v <= key->most) {
+		*slot = v;
+		return ST_OK;
+	}
+	return error_set(e, ST_INVALID,
+		"%s: %s cannot be '%.40s'; it must be a number such as 0.5, from %g to %g%s", where,
+		key->name, text, key->least, key->most, config_text_hint(text));
+}
+
 enum status config_value_set(struct config *c, const struct config_key *key, const char *text,
 	const char *where, struct error *e)
 {
@@ -215,6 +258,8 @@ enum status config_value_set(struct config *c, const struct config_key *key, con
 	case CONFIG_SIZE:
 	case CONFIG_COUNT:
 		return set_number(c, key, text, where, e);
+	case CONFIG_REAL:
+		return set_real(c, key, text, where, e);
 	}
 	return error_set(e, ST_INTERNAL, "%s: %s has no kind", where, key->name);
 }
@@ -235,6 +280,9 @@ void config_value_text(const struct config *c, const struct config_key *key, str
 	case CONFIG_COUNT:
 		number_text(key, *(const uint64_t *)member, out);
 		break;
+	case CONFIG_REAL:
+		real_text(*(const double *)member, out);
+		break;
 	}
 }
 
@@ -252,6 +300,8 @@ bool config_value_equal(const struct config *a, const struct config *b,
 	case CONFIG_SIZE:
 	case CONFIG_COUNT:
 		return *(const uint64_t *)ma == *(const uint64_t *)mb;
+	case CONFIG_REAL: /* never a NaN */
+		return memcmp(ma, mb, sizeof(double)) == 0;
 	}
 	return false;
 }

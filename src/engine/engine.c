@@ -1,36 +1,109 @@
 /*
- * engine.c: opening and writing: checks what comes in, settles which of equal ids
- * counts, and hands the documents to the store in one write. Reading is in view.c,
- * ranking in recall.c.
+ * engine.c: opening and closing, and the calls that write: each prepares what needs no
+ * lock and joins a group (queue.c).
  */
 #include "engine/private.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
+#include <sys/stat.h>
 
+#include "util/clock.h"
+#include "util/log.h"
 #include "util/mem.h"
-#include "util/utf8.h"
+
+#define FILTER_CACHE (64u << 20) /* bytes of results of earlier filters, at most */
+#define CLOSE_MS 5000            /* for writing the head at a clean end */
+#define EXTRA_READERS 2          /* for the leader of a group and for loading */
+
+static enum status make_index_folder(const char *dir, struct error *e)
+{
+	struct strbuf path = STRBUF_INIT;
+	enum status st = ST_OK;
+
+	strbuf_addf(&path, "%s/index", dir);
+	if (!strbuf_ok(&path)) {
+		st = engine_no_memory(e);
+	} else if (mkdir(path.data, 0700) && errno != EEXIST) {
+		st = error_set(e, errno == ENOSPC || errno == EDQUOT ? ST_FULL : ST_IO,
+			"cannot make the folder 'index' in the data folder");
+		if (e)
+			error_detail(e, "errno %d", errno);
+	}
+	strbuf_release(&path);
+	return st;
+}
+
+static enum status open_parts(struct engine *en, const struct engine_options *opt, struct error *e)
+{
+	struct filter_options columns = { .max_fields = UINT16_MAX, .cache_bytes = FILTER_CACHE };
+	enum status st = fields_init(&en->fields, opt, e);
+
+	if (!st)
+		st = queue_init(&en->queue, e);
+	if (!st)
+		st = store_open(opt->dir, opt->readers + EXTRA_READERS, &en->store, e);
+	if (!st)
+		st = make_index_folder(opt->dir, e);
+	if (!st)
+		st = filter_new(&columns, &en->columns, e);
+	if (!st)
+		st = load_all(en, opt, e);
+	return st ? st : keeper_start(en, e);
+}
 
 enum status engine_open(const struct engine_options *opt, struct engine **ret, struct error *e)
 {
-	struct engine *en = mem_zero(sizeof *en);
+	struct engine *en = mem_zero(sizeof(*en));
 	enum status st;
 
 	if (!en)
-		return error_set(e, ST_NOMEM, "out of memory");
-	st = store_open(opt->dir, opt->readers, &en->store, e);
+		return engine_no_memory(e);
+	analyzers_init(&en->analyzers);
+	states_init(&en->states, opt->max_snapshots, opt->snapshot_ttl_s);
+	en->language = opt->language;
+	en->k1 = opt->k1 > 0 ? opt->k1 : ENGINE_K1;
+	en->b = opt->k1 > 0 ? opt->b : ENGINE_B;
+	en->head_chunks = opt->head_chunks;
+	en->last_columned = INT64_MIN;
+	st = open_parts(en, opt, e);
 	if (st)
-		mem_free(en);
+		engine_close(en);
 	else
 		*ret = en;
 	return st;
+}
+
+/* So that the next start has nothing to make anew. Failure costs the next one time. */
+static void write_head(struct engine *en)
+{
+	uint64_t until = clock_mono_ms() + CLOSE_MS;
+	struct error e = { .code = ST_OK };
+
+	lexical_freeze(en->index);
+	while (lexical_persisted_commit(en->index) < en->published && !e.code &&
+		clock_mono_ms() < until)
+		if (!lexical_maintain(en->index, NULL, &e))
+			break;
+	if (e.code)
+		log_event(LOG_WARNING, "the index could not be written: the next start makes it",
+			LOG_S("reason", e.message), LOG_S("detail", e.detail));
 }
 
 void engine_close(struct engine *en)
 {
 	if (!en)
 		return;
+	keeper_stop(en);
+	if (en->index && en->states.newest)
+		write_head(en);
+	states_release(&en->states);
+	lexical_close(en->index);
+	filter_free(en->columns);
 	store_close(en->store);
+	queue_release(&en->queue);
+	fields_release(&en->fields);
+	analyzers_release(&en->analyzers);
+	mem_free(en->values.at);
 	mem_free(en);
 }
 
@@ -39,124 +112,49 @@ const char *engine_corpus_id(const struct engine *en)
 	return store_corpus_id(en->store);
 }
 
-static enum status check_document(const struct engine_document *doc, size_t i, struct error *e)
+const unsigned char *engine_secret(const struct engine *en)
 {
-	char field[64];
-
-	if (!doc->id.data || doc->id.len == 0 || doc->id.len > ENGINE_MAX_ID) {
-		snprintf(field, sizeof field, "documents[%zu].id", i);
-		return error_field(e, ST_INVALID, field, "an id has 1 to %d bytes", ENGINE_MAX_ID);
-	}
-	if (!doc->text.data || !utf8_valid(doc->text.data, doc->text.len)) {
-		snprintf(field, sizeof field, "documents[%zu].text", i);
-		return error_field(e, ST_INVALID, field, "a document's text is valid UTF-8");
-	}
-	return ST_OK;
-}
-
-/* Order of document numbers: by id, and among equal ids the last one first. */
-static int compare_ids(const void *a, const void *b, void *arg)
-{
-	const struct engine_document *docs = *(const struct engine_document *const *)arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int c = bytes_cmp(docs[x].id, docs[y].id);
-
-	return c ? c : (x < y) - (x > y);
-}
-
-/* *ret[i]: document i is followed by one with the same id. n log n, in the arena. */
-static enum status find_superseded(const struct engine_document *docs, size_t n,
-	struct arena *arena, bool **ret, struct error *e)
-{
-	size_t *order = arena_array(arena, n, sizeof *order);
-	bool *superseded = arena_array(arena, n, sizeof *superseded);
-
-	if (!order || !superseded)
-		return error_set(e, ST_NOMEM, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		order[i] = i;
-	qsort_r(order, n, sizeof *order, compare_ids, &docs);
-	for (size_t i = 1; i < n; i++)
-		superseded[order[i]] = bytes_eq(docs[order[i]].id, docs[order[i - 1]].id);
-	*ret = superseded;
-	return ST_OK;
-}
-
-/* One chunk that covers the whole text. */
-static enum status put_document(struct store_write *w, const struct engine_document *doc,
-	struct error *e)
-{
-	struct store_chunk whole = {
-		.byte_end = doc->text.len,
-		.cp_end = utf8_count(doc->text.data, doc->text.len),
-	};
-
-	return store_write_put(w, doc, &whole, 1, e);
-}
-
-static bool is_stopped(const struct engine_stop *stop)
-{
-	return stop && stop->fn && stop->fn(stop->arg);
-}
-
-static enum status put_documents(struct store_write *w, const struct engine_document *docs,
-	const bool *superseded, size_t n, const struct engine_stop *stop, struct error *e)
-{
-	enum status st = ST_OK;
-
-	for (size_t i = 0; !st && i < n; i++) {
-		if (is_stopped(stop))
-			st = error_set(e, ST_CANCELLED, "cancelled");
-		else if (!superseded[i])
-			st = put_document(w, &docs[i], e);
-	}
-	return st;
+	return store_secret(en->store);
 }
 
 enum status engine_add(struct engine *en, const struct engine_document *docs, size_t n,
 	const struct engine_once *once, const struct engine_stop *stop, struct arena *arena,
 	struct engine_commit *ret, struct error *e)
 {
-	struct store_write *w;
-	bool *superseded = NULL, found = false;
-	enum status st = ST_OK;
+	struct op op = { .kind = OP_ADD, .stop = stop, .arena = arena };
+	enum status st = prepare(en, docs, n, stop, arena, &op.add, e);
 
-	if (once && !once->key.data)
-		once = NULL;
-	for (size_t i = 0; !st && i < n; i++)
-		st = check_document(&docs[i], i, e);
+	if (once && once->key.data)
+		op.once = once;
 	if (!st)
-		st = find_superseded(docs, n, arena, &superseded, e);
+		st = queue_run(en, &op, e);
 	if (!st)
-		st = store_write_begin(en->store, stop, &w, e);
-	if (st)
-		return st;
-	if (once)
-		st = store_write_find_once(w, once, arena, &found, ret, e);
-	if (!st && !found)
-		st = put_documents(w, docs, superseded, n, stop, e);
-	if (!st && !found)
-		return store_write_commit(w, once, ret, e);
-	store_write_abort(w);
+		*ret = op.commit;
 	return st;
 }
 
 enum status engine_delete(struct engine *en, const struct bytes *ids, size_t n,
 	const struct engine_stop *stop, struct engine_commit *ret, struct error *e)
 {
-	struct store_write *w;
-	enum status st = store_write_begin(en->store, stop, &w, e);
+	struct op op = { .kind = OP_DELETE, .ids = ids, .id_count = n, .stop = stop };
+	enum status st = queue_run(en, &op, e);
 
-	if (st)
-		return st;
-	for (size_t i = 0; !st && i < n; i++) {
-		if (is_stopped(stop))
-			st = error_set(e, ST_CANCELLED, "cancelled");
-		else if (ids[i].data)
-			st = store_write_remove(w, ids[i], e);
-	}
 	if (!st)
-		return store_write_commit(w, NULL, ret, e);
-	store_write_abort(w);
+		*ret = op.commit;
+	return st;
+}
+
+enum status engine_delete_where(struct engine *en, const struct engine_filter *filter,
+	const struct engine_stop *stop, struct engine_commit *ret, struct error *e)
+{
+	struct arena arena;
+	struct op op = { .kind = OP_DELETE_WHERE, .filter = filter, .stop = stop, .arena = &arena };
+	enum status st;
+
+	arena_init(&arena, 0);
+	st = queue_run(en, &op, e);
+	arena_release(&arena);
+	if (!st)
+		*ret = op.commit;
 	return st;
 }

@@ -27,6 +27,11 @@ bool methods_stop(void *call)
 	return rpc_call_should_stop(call);
 }
 
+enum rpc_code methods_nomem(struct rpc_call *call)
+{
+	return rpc_error_set(rpc_call_error(call), RPC_UNAVAILABLE, "out of memory");
+}
+
 void methods_write_hit_id(struct json_writer *out, struct bytes doc_id, uint32_t chunk)
 {
 	struct strbuf id = STRBUF_INIT;

@@ -2,6 +2,7 @@
 #ifndef RCPD_METHODS_COMMON_H
 #define RCPD_METHODS_COMMON_H
 
+#include "methods/cursor.h"
 #include "methods/methods.h"
 
 struct methods_rerank_params {
@@ -26,6 +27,11 @@ struct methods_retrieve_params {
 	struct rpc_real min_score;
 	unsigned char include_text, include_vectors, strict; /* enum rpc_tristate */
 	/* filled by the check: */
+	struct engine_filter *filter_tree; /* NULL: none */
+	bool has_place;                    /* the cursor named one */
+	struct cursor place;
+	bool has_recency; /* recency.field is a field */
+	size_t recency_field;
 	const char *notes[16]; /* preferences dropped because strict is false */
 	size_t note_count;
 };
@@ -56,6 +62,8 @@ rpc_checker methods_retrieve_check, methods_index_add_check, methods_index_delet
 enum rpc_code methods_fail(struct rpc_call *call, const struct error *e);
 /* rpc_call_should_stop in the shape that engine and pipeline want. */
 bool methods_stop(void *call);
+/* -32010 for want of memory. */
+enum rpc_code methods_nomem(struct rpc_call *call);
 /* Writes "docId#chunk" with % and # of the document id escaped (D36). */
 void methods_write_hit_id(struct json_writer *out, struct bytes doc_id, uint32_t chunk);
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/engine.h"
 #include "rpc/table.h"
@@ -20,12 +21,18 @@ struct methods {
 	size_t max_k;          /* retrieve.maxK: k is clamped to it */
 	size_t max_candidates; /* candidateK is clamped to it */
 	size_t max_documents;  /* documents or ids in one call: more is -32013 */
+	size_t chunk_target;   /* tokens of a chunk, >= 16 */
+	size_t chunk_overlap;  /* tokens that it repeats, < chunk_target / 2 */
 };
 
 /* Every method of RCP/1, built or not. Static storage. */
 const struct rpc_method *methods_table(size_t *ret_count);
-/* Appends the advertised capabilities as a JSON object; only what is whole. */
-void methods_capabilities(const struct methods *m, struct strbuf *out);
+/*
+ * For rpc_config, both with the struct methods: appends the advertised capabilities as
+ * a JSON object, only what is whole; the epoch is how many fields were known (D42).
+ */
+void methods_capabilities(void *methods, uint64_t epoch, struct strbuf *out);
+uint64_t methods_epoch(void *methods);
 /* The level that _meta.conformance claims (D40). */
 const char *methods_conformance(const struct methods *m);
 

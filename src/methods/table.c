@@ -45,7 +45,7 @@ static const struct rpc_method rows[] = {
 	  .params = methods_index_add_table, .param_count = METHODS_INDEX_ADD_PARAMS,
 	  .params_size = sizeof(struct methods_index_add_params) },
 	{ .name = "index/delete",
-	  .summary = "Deletes documents by id.",
+	  .summary = "Deletes documents by id or by filter.",
 	  .capability = "index.writable", .right = RPC_WRITE,
 	  .run = methods_index_delete, .check = methods_index_delete_check,
 	  .params = methods_index_delete_table, .param_count = METHODS_INDEX_DELETE_PARAMS,

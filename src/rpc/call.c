@@ -34,6 +34,15 @@ const json_t *rpc_call_meta(const struct rpc_call *call)
 	return call->meta;
 }
 
+uint64_t rpc_call_epoch(const struct rpc_call *call)
+{
+	const struct rpc *rpc = call->job->rpc;
+
+	if (call->in_session)
+		return call->epoch;
+	return rpc->epoch ? rpc->epoch(rpc->methods_arg) : 0;
+}
+
 static bool was_cancelled(const struct rpc_call *call)
 {
 	return atomic_load_explicit(&call->inflight.cancelled, memory_order_relaxed) ||

@@ -35,7 +35,7 @@ enum rpc_code {
 struct rpc_error {
 	enum rpc_code code;
 	char message[256];
-	char field[160];         /* error.data.field, "" when none */
+	char field[416];         /* error.data.field, "" when none; the deepest filter fits */
 	char option[80];         /* error.data.option, "" when none */
 	int retryable;           /* -1: as the code's default; 0, 1 */
 	uint32_t retry_after_ms; /* 0: left out */

@@ -83,6 +83,8 @@ enum rpc_code session_gate(struct rpc_call *call, bool open)
 	session_key(job, job->session, key);
 	if (sessions_find(job->rpc->sessions, key, &info)) {
 		call->log_level = info.log_level;
+		call->in_session = true;
+		call->epoch = info.epoch;
 		return RPC_OK;
 	}
 	if (open)
@@ -95,7 +97,8 @@ enum rpc_code session_gate(struct rpc_call *call, bool open)
 }
 
 /* What initialize and info have in common; the object stays open for _meta. */
-static void write_identity(struct rpc_call *call, struct json_writer *out, int64_t version)
+static void write_identity(struct rpc_call *call, struct json_writer *out, int64_t version,
+	const struct strbuf *capabilities)
 {
 	const struct rpc *rpc = call->job->rpc;
 
@@ -107,7 +110,7 @@ static void write_identity(struct rpc_call *call, struct json_writer *out, int64
 	jw_kv_string(out, "version", rpc->server_version);
 	jw_end(out);
 	jw_key(out, "capabilities");
-	jw_raw(out, rpc->capabilities_json, rpc->capabilities_len);
+	jw_raw(out, capabilities->data, capabilities->len);
 	jw_key(out, "_meta");
 	jw_object(out);
 	jw_kv_string(out, "conformance", rpc->conformance);
@@ -115,13 +118,26 @@ static void write_identity(struct rpc_call *call, struct json_writer *out, int64
 		jw_kv_string(out, "traceId", call->job->trace_id);
 }
 
+static enum rpc_code no_memory(struct rpc_call *call)
+{
+	return rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
+}
+
 enum rpc_code rpc_info(struct rpc_call *call, const void *params, struct json_writer *out)
 {
+	struct strbuf capabilities = STRBUF_INIT;
+	bool whole;
+
 	(void)params;
-	write_identity(call, out, PROTOCOL_VERSION);
-	jw_end(out);
-	jw_end(out);
-	return RPC_OK;
+	rpc_capabilities(call->job->rpc, rpc_call_epoch(call), &capabilities);
+	whole = strbuf_ok(&capabilities);
+	if (whole) {
+		write_identity(call, out, PROTOCOL_VERSION, &capabilities);
+		jw_end(out);
+		jw_end(out);
+	}
+	strbuf_release(&capabilities);
+	return whole ? RPC_OK : no_memory(call);
 }
 
 /* The client's wish for log notifications: its `log` capability, from info up
@@ -142,10 +158,10 @@ static enum rpc_code initialized_twice(struct rpc_call *call)
 }
 
 /* Opens the session; a token goes out over HTTP. */
-static enum rpc_code start_session(struct rpc_call *call, int log_level)
+static enum rpc_code start_session(struct rpc_call *call, int log_level, uint64_t epoch)
 {
 	struct rpc_job *job = call->job;
-	struct session_info info = { .log_level = log_level };
+	struct session_info info = { .log_level = log_level, .epoch = epoch };
 	char key[SESSION_KEY_MAX];
 	enum status st;
 
@@ -157,32 +173,26 @@ static enum rpc_code start_session(struct rpc_call *call, int log_level)
 	if (st == ST_CONFLICT)
 		return initialized_twice(call);
 	if (st)
-		return rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
+		return no_memory(call);
 	memcpy(job->session_out, info.token, sizeof(info.token));
 	return RPC_OK;
 }
 
-enum rpc_code rpc_initialize(struct rpc_call *call, const void *params, struct json_writer *out)
+/* Opens a session in which what capabilities says holds from now on (D42). */
+static enum rpc_code initialize(struct rpc_call *call, const struct rpc_initialize_params *p,
+	uint64_t epoch, const struct strbuf *capabilities, struct json_writer *out)
 {
-	const struct rpc_initialize_params *p = params;
 	struct rpc_job *job = call->job;
 	enum rpc_code rc;
 
-	if (p->protocol_version.v < 1)
-		return rpc_error_set(&call->err, RPC_VERSION,
-			"protocol version %lld is not spoken; this server speaks 1",
-			(long long)p->protocol_version.v);
-	/* In token mode the session to be opened twice is the one presented. */
-	if (job->rpc->mode == RPC_SESSIONS_TOKEN && session_presented(job))
-		return initialized_twice(call);
 	/* Room for the answer first: a session that is open must not be reported as
 	 * failed, or the retry would be refused. */
-	if (!strbuf_grow(out->out, job->rpc->capabilities_len + 1024))
-		return rpc_error_set(&call->err, RPC_UNAVAILABLE, "out of memory");
-	rc = start_session(call, wanted_log_level(call, p));
+	if (!strbuf_ok(capabilities) || !strbuf_grow(out->out, capabilities->len + 1024))
+		return no_memory(call);
+	rc = start_session(call, wanted_log_level(call, p), epoch);
 	if (rc)
 		return rc;
-	write_identity(call, out, PROTOCOL_VERSION);
+	write_identity(call, out, PROTOCOL_VERSION, capabilities);
 	if (job->session_out[0]) {
 		jw_kv_string(out, "session", job->session_out);
 		job->reply.session = job->session_out;
@@ -190,6 +200,28 @@ enum rpc_code rpc_initialize(struct rpc_call *call, const void *params, struct j
 	jw_end(out);
 	jw_end(out);
 	return RPC_OK;
+}
+
+enum rpc_code rpc_initialize(struct rpc_call *call, const void *params, struct json_writer *out)
+{
+	const struct rpc_initialize_params *p = params;
+	struct rpc *rpc = call->job->rpc;
+	struct strbuf capabilities = STRBUF_INIT;
+	enum rpc_code rc;
+	uint64_t epoch;
+
+	if (p->protocol_version.v < 1)
+		return rpc_error_set(&call->err, RPC_VERSION,
+			"protocol version %lld is not spoken; this server speaks 1",
+			(long long)p->protocol_version.v);
+	/* In token mode the session to be opened twice is the one presented. */
+	if (rpc->mode == RPC_SESSIONS_TOKEN && session_presented(call->job))
+		return initialized_twice(call);
+	epoch = rpc->epoch ? rpc->epoch(rpc->methods_arg) : 0;
+	rpc_capabilities(rpc, epoch, &capabilities);
+	rc = initialize(call, p, epoch, &capabilities, out);
+	strbuf_release(&capabilities);
+	return rc;
 }
 
 enum rpc_code rpc_ping(struct rpc_call *call, const void *params, struct json_writer *out)

@@ -16,9 +16,10 @@ struct rpc {
 	const struct rpc_method *methods;
 	size_t method_count;
 	void *methods_arg;
-	json_t *capabilities;    /* never changed after rpc_new */
-	char *capabilities_json; /* the same as text, for initialize and info */
-	size_t capabilities_len;
+	json_t *capabilities;    /* of epoch 0, for their members; never changed */
+	char *capabilities_json; /* the text of all epochs, or NULL: asked for */
+	void (*write_capabilities)(void *methods_arg, uint64_t epoch, struct strbuf *out);
+	uint64_t (*epoch)(void *methods_arg);
 	char *server_name, *server_version, *conformance;
 	enum rpc_session_mode mode;
 	struct rpc_limits limits;
@@ -47,6 +48,8 @@ struct rpc_call {
 	uint64_t deadline_ns;
 	double progress;
 	int log_level; /* lowest level that the peer asked for; -1: none */
+	bool in_session;
+	uint64_t epoch; /* of that session */
 	struct inflight_entry inflight;
 	bool registered; /* in the table; the runner's own note of it */
 	struct rpc_error err;
@@ -112,12 +115,15 @@ void job_finish(struct rpc_job *job);
 /* The message's text is not needed any more: ids live in it, so this is the end. */
 void job_drop_message(struct rpc_job *job);
 
+/* Appends what is advertised in an epoch. */
+void rpc_capabilities(const struct rpc *rpc, uint64_t epoch, struct strbuf *out);
+
 /* The key of the session that governs a message of this job, written to out. */
 void session_key(const struct rpc_job *job, const char *token, char out[SESSION_KEY_MAX]);
 /* Whether RCP-Session is a token that initialize handed out to this caller. */
 bool session_presented(const struct rpc_job *job);
 /* RPC_OK if the method may be served now, else RPC_NOT_INITIALIZED or
- * RPC_NOT_FOUND (an expired session). Also finds the peer's log level. */
+ * RPC_NOT_FOUND (an expired session). Also finds what the session knows about the peer. */
 enum rpc_code session_gate(struct rpc_call *call, bool open);
 
 #endif

@@ -18,21 +18,43 @@ static enum status check_methods(const struct rpc_config *cfg, struct error *e)
 	return ST_OK;
 }
 
+void rpc_capabilities(const struct rpc *rpc, uint64_t epoch, struct strbuf *out)
+{
+	if (rpc->capabilities_json)
+		strbuf_adds(out, rpc->capabilities_json);
+	else
+		rpc->write_capabilities(rpc->methods_arg, epoch, out);
+}
+
+/* Which members are advertised: for the gate. */
+static enum status read_capabilities(struct rpc *rpc, struct error *e)
+{
+	struct strbuf text = STRBUF_INIT;
+	json_error_t je = { .text = "" };
+	enum status st = ST_OK;
+
+	if (rpc->capabilities_json || rpc->write_capabilities)
+		rpc_capabilities(rpc, 0, &text);
+	if (text.data && strbuf_ok(&text))
+		rpc->capabilities = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &je);
+	if (!strbuf_ok(&text) || json_error_code(&je) == json_error_out_of_memory)
+		st = error_set(e, ST_NOMEM, "out of memory");
+	else if (!json_is_object(rpc->capabilities))
+		st = error_set(e, ST_INTERNAL, "capabilities are no JSON object: %s", je.text);
+	strbuf_release(&text);
+	return st;
+}
+
 static enum status copy_names(struct rpc *rpc, const struct rpc_config *cfg, struct error *e)
 {
-	json_error_t je;
-
 	rpc->server_name = mem_strdup(cfg->server_name);
 	rpc->server_version = mem_strdup(cfg->server_version);
 	rpc->conformance = mem_strdup(cfg->conformance);
-	rpc->capabilities_json = mem_strdup(cfg->capabilities_json);
+	if (cfg->capabilities_json)
+		rpc->capabilities_json = mem_strdup(cfg->capabilities_json);
 	if (!rpc->server_name || !rpc->server_version || !rpc->conformance ||
-		!rpc->capabilities_json)
+		(cfg->capabilities_json && !rpc->capabilities_json))
 		return error_set(e, ST_NOMEM, "out of memory");
-	rpc->capabilities_len = strlen(rpc->capabilities_json);
-	rpc->capabilities = json_loads(cfg->capabilities_json, JSON_REJECT_DUPLICATES, &je);
-	if (!json_is_object(rpc->capabilities))
-		return error_set(e, ST_INTERNAL, "capabilities are no JSON object: %s", je.text);
 	return ST_OK;
 }
 
@@ -47,12 +69,16 @@ enum status rpc_new(const struct rpc_config *cfg, struct rpc **ret, struct error
 	rpc->methods = cfg->methods;
 	rpc->method_count = cfg->method_count;
 	rpc->methods_arg = cfg->methods_arg;
+	rpc->write_capabilities = cfg->capabilities;
+	rpc->epoch = cfg->epoch;
 	rpc->mode = cfg->sessions;
 	rpc->limits = cfg->limits;
 	atomic_init(&rpc->deadline_ms, cfg->limits.deadline_ms);
 	st = check_methods(cfg, e);
 	if (!st)
 		st = copy_names(rpc, cfg, e);
+	if (!st)
+		st = read_capabilities(rpc, e);
 	if (!st &&
 		(sessions_new(cfg->limits.max_sessions, ttl, &rpc->sessions) ||
 			inflight_new(&rpc->inflight)))

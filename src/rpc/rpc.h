@@ -57,8 +57,17 @@ struct rpc_job;
 struct rpc_config {
 	const struct rpc_method *methods; /* borrowed for the life of rpc */
 	size_t method_count;
-	void *methods_arg;             /* given to each handler */
-	const char *capabilities_json; /* the advertised object; copied */
+	void *methods_arg; /* given to each handler */
+	/*
+	 * The advertised object: a text that never changes (copied), or what capabilities
+	 * appends for an epoch. An epoch numbers a state of what is advertised: a session
+	 * keeps the one that epoch gave at its initialize (D42), stateless requests see
+	 * the current one. Which members there are must not depend on it. Both functions
+	 * are called on any thread, capabilities once more by rpc_new, with epoch 0.
+	 */
+	const char *capabilities_json;
+	void (*capabilities)(void *methods_arg, uint64_t epoch, struct strbuf *out);
+	uint64_t (*epoch)(void *methods_arg);
 	const char *server_name, *server_version;
 	const char *conformance; /* "L0"… (D40) */
 	enum rpc_session_mode sessions;

@@ -24,6 +24,7 @@ void sessions_free(struct sessions *s);
 struct session_info {
 	int log_level;                     /* the client's wish (O1), -1: it wants no logs */
 	char token[SESSION_TOKEN_LEN + 1]; /* handed out by initialize, "" for none */
+	uint64_t epoch;                    /* of the capabilities that initialize told (D42) */
 };
 
 /* Whether key is known and not expired; then *ret is filled and its time renewed. */

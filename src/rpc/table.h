@@ -56,6 +56,8 @@ struct rpc_error *rpc_call_error(struct rpc_call *call);
 void *rpc_call_methods_arg(struct rpc_call *call);
 const struct rpc_caller *rpc_call_caller(const struct rpc_call *call);
 const json_t *rpc_call_meta(const struct rpc_call *call); /* params._meta or NULL */
+/* The epoch of the capabilities that this call's session was told (D42): see rpc.h. */
+uint64_t rpc_call_epoch(const struct rpc_call *call);
 /* Cancelled, client gone or deadline passed: give up soon. Cheap. */
 bool rpc_call_should_stop(const struct rpc_call *call);
 /* -32006 or -32014 as the case is; for handlers that gave up. */

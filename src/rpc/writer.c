@@ -122,14 +122,19 @@ void json_quote(struct strbuf *out, const char *s, size_t len)
 	strbuf_addc(out, '"');
 }
 
-void jw_key(struct json_writer *w, const char *key)
+void jw_key_bytes(struct json_writer *w, struct bytes key)
 {
 	if (w->depth == 0 || w->closers[w->depth - 1] != '}')
 		w->bad = true;
 	before_value(w);
-	json_quote(w->out, key, strlen(key));
+	json_quote(w->out, key.data, key.len);
 	strbuf_addc(w->out, ':');
 	w->need_comma = false;
+}
+
+void jw_key(struct json_writer *w, const char *key)
+{
+	jw_key_bytes(w, bytes_of(key));
 }
 
 void jw_bytes(struct json_writer *w, struct bytes b)

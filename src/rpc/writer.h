@@ -35,6 +35,7 @@ void jw_object(struct json_writer *w);
 void jw_array(struct json_writer *w);
 void jw_end(struct json_writer *w);
 void jw_key(struct json_writer *w, const char *key);
+void jw_key_bytes(struct json_writer *w, struct bytes key);
 void jw_string(struct json_writer *w, const char *s); /* NULL writes null */
 void jw_bytes(struct json_writer *w, struct bytes b);
 void jw_int(struct json_writer *w, int64_t v);

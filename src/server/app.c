@@ -13,9 +13,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "server/corpus.h"
 #include "server/dump.h"
 #include "server/notify.h"
-#include "server/system.h"
 #include "util/fault.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -96,39 +96,13 @@ static enum status begin_signals(struct app *app, struct error *e)
 	return signals_new(&hooks, &app->signals, e);
 }
 
-static enum status folder_in_use(const char *path, struct error *e)
-{
-	long pid = system_lock_owner(path);
-
-	if (pid > 0)
-		return error_set(e, ST_LOCKED,
-			"the data folder '%.120s' is in use by process %ld; stop that one, or "
-			"give this one another folder with --data",
-			path, pid);
-	return error_set(e, ST_LOCKED,
-		"the data folder '%.120s' is in use by another rcpd; give this one another "
-		"folder with --data",
-		path);
-}
-
-static enum status begin_engine(struct app *app, struct error *e)
-{
-	struct engine_options opt = { .dir = app->config->data,
-		.readers = (unsigned)app->config->workers };
-	enum status st = system_make_folder(app->config->data, e);
-
-	if (st != ST_OK)
-		return st;
-	st = engine_open(&opt, &app->engine, e);
-	return st == ST_LOCKED ? folder_in_use(app->config->data, e) : st;
-}
-
 static enum status begin_rpc(struct app *app, struct error *e)
 {
 	const struct config *c = app->config;
-	struct strbuf capabilities = STRBUF_INIT;
 	struct rpc_config cfg = {
 		.methods_arg = &app->methods,
+		.capabilities = methods_capabilities,
+		.epoch = methods_epoch,
 		.server_name = "rcpd",
 		.server_version = RCPD_VERSION,
 		.sessions = sessions_of(app),
@@ -148,14 +122,12 @@ static enum status begin_rpc(struct app *app, struct error *e)
 		.logs = app->options->stdio,
 		.max_k = c->max_k,
 		.max_candidates = c->max_candidates,
-		.max_documents = c->max_documents };
+		.max_documents = c->max_documents,
+		.chunk_target = c->chunk_tokens,
+		.chunk_overlap = c->chunk_overlap };
 	cfg.methods = methods_table(&cfg.method_count);
 	cfg.conformance = methods_conformance(&app->methods);
-	methods_capabilities(&app->methods, &capabilities);
-	cfg.capabilities_json = capabilities.data;
-	st = strbuf_ok(&capabilities) ? rpc_new(&cfg, &rpc, e)
-				      : error_set(e, ST_NOMEM, "out of memory");
-	strbuf_release(&capabilities);
+	st = rpc_new(&cfg, &rpc, e);
 	pthread_mutex_lock(&app->lock);
 	app->rpc = rpc;
 	if (rpc && app->loaded) /* a reload came before there was anything to tell */
@@ -180,7 +152,7 @@ static enum status app_begin(struct app *app, struct error *e)
 	enum status st = begin_signals(app, e);
 
 	if (st == ST_OK)
-		st = begin_engine(app, e);
+		st = corpus_open(app->config, &app->engine, e);
 	if (st == ST_OK)
 		st = begin_rpc(app, e);
 	if (st == ST_OK)

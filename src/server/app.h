@@ -2,6 +2,7 @@
  * server/app.h: one running rcpd: everything wired together.
  *
  *   app.c     builds the parts in their order, runs one mode, takes them apart
+ *   corpus.c  opens the corpus as the configuration wants it
  *   serve.c   the two modes: HTTP with its drain, and stdio
  *   reload.c  SIGHUP
  */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "server/app.h"
+#include "server/corpus.h"
 #include "server/system.h"
 
 static void tell_unknown_variable(const char *name, void *arg)
@@ -66,7 +67,9 @@ int main(int argc, char **argv)
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	}
 	if (config_load(options.config, options.overrides, options.override_count, &config, &e) !=
-		ST_OK) {
+			ST_OK ||
+		corpus_check(config, &e) != ST_OK) {
+		config_free(config);
 		app_complain(&e);
 		return EXIT_USAGE;
 	}

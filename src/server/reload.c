@@ -6,6 +6,7 @@
  */
 #include "server/app.h"
 
+#include "server/corpus.h"
 #include "server/notify.h"
 #include "util/log.h"
 
@@ -50,7 +51,9 @@ void reload_config(struct app *app)
 	if (announced)
 		notify_reloading();
 	if (config_load(app->options->config, app->options->overrides, app->options->override_count,
-		    &new, &e) != ST_OK) {
+		    &new, &e) != ST_OK ||
+		corpus_check(new, &e) != ST_OK) {
+		config_free(new);
 		log_event(LOG_ERROR, "the configuration was not reloaded; the old one stays",
 			LOG_S("reason", e.message));
 	} else {

@@ -3,6 +3,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 enum status crypto_random(void *out, size_t n)
@@ -15,6 +16,17 @@ enum status crypto_sha256(const void *p, size_t n, unsigned char out[CRYPTO_SHA2
 	unsigned len = 0;
 
 	if (EVP_Digest(p, n, out, &len, EVP_sha256(), NULL) != 1 || len != CRYPTO_SHA256_LEN)
+		return ST_INTERNAL;
+	return ST_OK;
+}
+
+enum status crypto_hmac_sha256(const void *key, size_t key_len, const void *p, size_t n,
+	unsigned char out[CRYPTO_SHA256_LEN])
+{
+	unsigned len = 0;
+
+	if (key_len > 1 << 20 || !HMAC(EVP_sha256(), key, (int)key_len, p, n, out, &len) ||
+		len != CRYPTO_SHA256_LEN)
 		return ST_INTERNAL;
 	return ST_OK;
 }

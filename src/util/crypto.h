@@ -14,6 +14,9 @@ enum status crypto_random(void *out, size_t n) RCPD_MUST_CHECK;
 /* SHA-256 (FIPS 180-4) of n bytes. ST_INTERNAL if the provider is missing. */
 enum status crypto_sha256(const void *p, size_t n,
 	unsigned char out[CRYPTO_SHA256_LEN]) RCPD_MUST_CHECK;
+/* HMAC-SHA256 (RFC 2104) of n bytes. ST_INTERNAL as above. */
+enum status crypto_hmac_sha256(const void *key, size_t key_len, const void *p, size_t n,
+	unsigned char out[CRYPTO_SHA256_LEN]) RCPD_MUST_CHECK;
 /* Equal in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t n);
 /* Lower-case hexadecimal of n bytes; out holds 2n + 1. */

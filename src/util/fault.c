@@ -1,6 +1,6 @@
 /*
- * fault.c: the table of fault points asked for by RCPD_FAULTS. It is read once,
- * before threads start; afterwards only the hit counters change.
+ * fault.c: the table of fault points asked for by RCPD_FAULTS. It only grows,
+ * published by its length; what is in it changes by the hit counters alone.
  */
 #include "util/fault.h"
 
@@ -30,11 +30,12 @@ struct point {
 	char name[48];
 	enum { STALL, FAIL, KILL } action;
 	unsigned ms;
+	_Atomic long pass; /* hits that do not fire yet */
 	_Atomic long left; /* how often it still fires; < 0: for ever */
 };
 
 static struct point points[MAX_POINTS];
-static size_t point_count;
+static _Atomic size_t point_count;
 
 static bool parse_number(const char *s, long *ret)
 {
@@ -76,50 +77,61 @@ static bool parse_point(char *text, struct point *p)
 		return false;
 	memcpy(p->name, text, strlen(text) + 1); /* its length was checked above */
 	p->ms = (unsigned)n;
+	atomic_store(&p->pass, p->action == STALL || n == 0 ? 0 : n - 1);
 	atomic_store(&p->left, left);
 	return true;
 }
 
-bool fault_setup(void)
+bool fault_add(const char *list)
 {
-	const char *env = getenv("RCPD_FAULTS");
+	size_t n = atomic_load(&point_count);
 	char copy[1024];
 	char *next = copy;
 
-	point_count = 0;
-	if (!env || !*env)
-		return true;
-	if ((size_t)snprintf(copy, sizeof(copy), "%s", env) >= sizeof(copy))
-		next = NULL;
+	if ((size_t)snprintf(copy, sizeof(copy), "%s", list) >= sizeof(copy)) {
+		fprintf(stderr, "rcpd: RCPD_FAULTS is too long\n");
+		return false;
+	}
 	while (next) {
 		char *item = next;
 
 		next = strchr(item, ',');
 		if (next)
 			*next++ = '\0';
-		if (point_count == MAX_POINTS || !parse_point(item, &points[point_count])) {
+		if (n == MAX_POINTS || !parse_point(item, &points[n])) {
 			fprintf(stderr, "rcpd: RCPD_FAULTS: cannot read '%s'\n", item);
 			return false;
 		}
-		point_count++;
+		n++;
 	}
-	if (!point_count) {
-		fprintf(stderr, "rcpd: RCPD_FAULTS is too long\n");
-		return false;
-	}
-	log_event(LOG_WARNING, "fault points are on", LOG_S("points", env));
+	atomic_store(&point_count, n);
+	log_event(LOG_WARNING, "fault points are on", LOG_S("points", list));
 	return true;
 }
 
-/* Takes one of the point's firings; false when they are used up. */
-static bool take(struct point *p)
+bool fault_setup(void)
 {
-	long left = atomic_load(&p->left);
+	const char *env = getenv("RCPD_FAULTS");
+
+	atomic_store(&point_count, 0);
+	return !env || !*env || fault_add(env);
+}
+
+/* Takes one from a count that is not 0; false at 0. */
+static bool take_one(_Atomic long *count)
+{
+	long left = atomic_load(count);
 
 	while (left > 0)
-		if (atomic_compare_exchange_weak(&p->left, &left, left - 1))
+		if (atomic_compare_exchange_weak(count, &left, left - 1))
 			return true;
 	return left < 0;
+}
+
+/* Takes one of the point's firings; false before the first and after the last. */
+static bool take(struct point *p)
+{
+	return !take_one(&p->pass) && take_one(&p->left);
 }
 
 static void stall(unsigned ms, bool (*stop)(void *arg), void *arg)
@@ -132,9 +144,10 @@ static void stall(unsigned ms, bool (*stop)(void *arg), void *arg)
 
 bool fault_hit(const char *name, bool (*stop)(void *arg), void *arg)
 {
+	size_t n = atomic_load_explicit(&point_count, memory_order_acquire);
 	bool fail = false;
 
-	for (size_t i = 0; i < point_count; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct point *p = &points[i];
 
 		if (strcmp(p->name, name) != 0 || !take(p))

@@ -1,11 +1,13 @@
 """X7, X8, D34, D36, D37, IDX-06: writes."""
 import json
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from lib import MARKER
 from lib.corpus import numbered
+from lib.process import SCALE, clean_environment, rcpd_path
 
 
 def add(peer, *documents, **params):
@@ -143,6 +145,114 @@ def test_X7_concurrent_writers_all_land(rcpd):
 	assert len(hits) == 80
 	assert max(versions, key=lambda v: int(v.split("-")[1])) == \
 		server.result("retrieve", {"query": "x"})["indexVersion"]
+
+
+# ---- X7: chunks ----
+
+SECTIONS = "\n\n".join(f"## Heading{i} topic{i}\n\n" + " ".join(
+	f"Sentence {i} {k} speaks of things like thing{i} and other{k}." for k in range(60)) for i in range(3))
+
+
+def chunks_of(peer, id, query="sentence"):
+	hits = peer.call("retrieve", {"query": query, "k": 1000, "candidateK": 1000}).result["hits"]
+	return sorted((h for h in hits if h["chunk"]["docId"] == id), key=lambda h: h["chunk"]["index"])
+
+
+def test_X7_long_texts_are_cut_unless_chunk_is_false(peer):
+	document = {"id": "cut", "text": SECTIONS}
+	for params in ({}, {"chunk": True}, {"chunk": None}):
+		result = add(peer, document, {"id": "small", "text": "one small text"}, **params).result
+		assert result["ids"] == ["cut", "small"] and result["chunks"] > 4
+		hits = chunks_of(peer, "cut")
+		assert len(hits) == result["chunks"] - 1
+		assert [h["chunk"]["index"] for h in hits] == list(range(len(hits)))
+		for hit in hits:
+			assert SECTIONS[hit["citation"]["start"]:hit["citation"]["end"]] == hit["text"]
+	assert add(peer, document, chunk=False).result["chunks"] == 1
+	hits = chunks_of(peer, "cut")
+	assert [h["id"] for h in hits] == ["cut#0"] and hits[0]["text"] == SECTIONS
+	assert delete(peer, "cut", "small")["deleted"] == 2
+
+
+def test_X7_contextual_chunks_are_found_by_the_headings_above_them(peer):
+	document = {"id": "ctx", "text": SECTIONS, "meta": {"mimeType": "text/markdown"}}
+	add(peer, document).result
+	plain = chunks_of(peer, "ctx", "topic1")
+	assert plain and all("topic1" in h["text"] for h in plain)
+	add(peer, document, contextual=True).result
+	found = chunks_of(peer, "ctx", "topic1")
+	assert len(found) > len(plain)
+	assert all("thing1" in h["text"] for h in found)
+	assert delete(peer, "ctx")["deleted"] == 1
+
+
+@pytest.mark.parametrize("document", [
+	{"text": "<p class='hiddenword'>shownword &eacute;clair</p>", "meta": {"mimeType": "text/html; charset=utf-8"}},
+	{"text": "<p class='hiddenword'>shownword &eacute;clair</p>", "meta": {"uri": "https://example.org/a.html"}},
+	{"content": {"type": "text", "mimeType": "text/html", "text": "<p class='hiddenword'>shownword &eacute;clair</p>"}},
+	{"content": [{"type": "text", "mimeType": "text/html", "text": "<p class='hiddenword'>shownword</p>"},
+		"<b>&eacute;clair</b>"], "meta": {"mimeType": "text/plain"}}])
+def test_X7_M13_markup_of_html_is_not_searched(peer, document):
+	add(peer, {"id": "html", **document}).result
+	assert found(peer, "shownword") == ["html"]
+	assert found(peer, "\u00e9clair") == ["html"]
+	assert found(peer, "hiddenword") == []
+	add(peer, {"id": "html", "text": "<p class='hiddenword'>shownword</p>", "meta": {"mimeType": "text/plain"}}).result
+	assert found(peer, "hiddenword") == ["html"]
+	assert delete(peer, "html")["deleted"] == 1
+
+
+def test_D45_the_configured_language_is_that_of_texts_that_tell_none(rcpd):
+	document = {"id": "short", "text": "glorpungen"}
+	server = rcpd(env={"RCPD_LANGUAGE": "de-AT"})
+	server.result("index/add", {"documents": [document]})
+	assert [h["id"] for h in server.result("retrieve", {"query": "glorpung"})["hits"]] == ["short#0"]
+	server = rcpd()
+	server.result("index/add", {"documents": [document]})
+	assert server.result("retrieve", {"query": "glorpung"})["hits"] == []
+	server.result("index/add", {"documents": [{**document, "meta": {"lang": "de"}}]})
+	assert [h["id"] for h in server.result("retrieve", {"query": "glorpung"})["hits"]] == ["short#0"]
+
+
+@pytest.mark.parametrize("action", [["--check-config"], ["--print-config"], []])
+def test_D45_an_unknown_language_is_told_at_the_start(tmp_path, action):
+	done = subprocess.run([rcpd_path(), "--data", tmp_path, "--listen", "127.0.0.1:0", *action],
+		env=clean_environment({"RCPD_LANGUAGE": "xx"}), capture_output=True, text=True, timeout=20 * SCALE)
+	assert done.returncode == 2
+	assert "language cannot be 'xx'; it must be empty or one of ar, da, de," in done.stderr
+
+
+def test_bm25_can_be_configured(rcpd):
+	"""b = 0: the length of a text does not count; k1: how much repetition does."""
+	documents = [{"id": "short", "text": "lengthword"}, {"id": "long", "text": "lengthword " + "filler " * 50},
+		{"id": "often", "text": "lengthword " * 20}]
+
+	def scores(env):
+		server = rcpd(env=env)
+		server.result("index/add", {"documents": documents})
+		return {h["chunk"]["docId"]: h["score"] for h in
+			server.result("retrieve", {"query": "lengthword"})["hits"]}
+	plain, flat, steep = scores({}), scores({"RCPD_BM25_B": "0"}), scores({"RCPD_BM25_B": "0", "RCPD_BM25_K1": "10"})
+	assert plain["short"] > plain["long"]
+	assert flat["short"] == flat["long"] < flat["often"]
+	assert steep["often"] / steep["long"] > flat["often"] / flat["long"]
+
+
+@pytest.mark.parametrize("name", ["chunk", "contextual"])
+def test_X7_M11_options_are_booleans(peer, name):
+	for value in ("true", 1, [], {}):
+		answer = add(peer, {"text": "optionword"}, **{name: value})
+		assert (answer.code, answer.field) == (-32602, name)
+
+
+def test_D37_an_idempotency_key_covers_the_options(peer):
+	key = {"_meta": {"idempotencyKey": f"options-{peer.kind}"}}
+	document = {"id": "keyed", "text": SECTIONS}
+	first = add(peer, document, **key).result
+	assert add(peer, document, chunk=True, contextual=False, **key).result == first
+	assert add(peer, document, chunk=False, **key).code == -32016
+	assert add(peer, document, contextual=True, **key).code == -32016
+	assert delete(peer, "keyed")["deleted"] == 1
 
 
 # ---- D37, IDX-06 ----
@@ -290,14 +400,6 @@ def test_X8_an_empty_list_deletes_nothing(peer):
 	assert answer.code in (None, -32602)
 	assert "error" in answer or answer.result["deleted"] == 0
 	assert "stays" in found(peer, "stayword")
-
-
-def test_X8_D36_a_delete_by_filter_is_not_offered_yet(peer):
-	clause = {"field": "lang", "op": "eq", "value": "en"}
-	answer = peer.call("index/delete", {"filter": clause})
-	assert (answer.code, answer.option) == (-32005, "filter")
-	answer = peer.call("index/delete", {"ids": ["stays"], "filter": clause})
-	assert answer.code in (-32602, -32005)
 
 
 def test_X8_deletes_survive_kill_9(rcpd, tmp_path):

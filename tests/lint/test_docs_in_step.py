@@ -13,7 +13,7 @@ MANUALS = [n for n in tree.files(under="docs") if re.fullmatch(r"\.[1-8]", n.suf
 
 
 def config_keys():
-    rows = re.findall(r'^\s*(?:STR|BOOL|CHOICE|COUNT|SIZE)\("(\w+)", (\w+),', tree.read("src/config/keys.c"), re.M)
+    rows = re.findall(r'^\s*(?:STR|BOOL|CHOICE|COUNT|SIZE|REAL)\("(\w+)", (\w+),', tree.read("src/config/keys.c"), re.M)
     assert len(rows) > 20, "the rows of src/config/keys.c look different now: adapt this test"
     return rows
 

@@ -244,3 +244,17 @@ uint64_t lexical_persisted_commit(const struct lexical *lx)
 {
 	return atomic_load(&lx->persisted);
 }
+
+int64_t lexical_last_key(const struct lexical *lx)
+{
+	return lx->last_key;
+}
+
+size_t lexical_held_heads(const struct lexical *lx)
+{
+	size_t n = 0;
+
+	for (const struct lex_part *p = lx->replaced; p; p = p->next_replaced)
+		n += !p->seg;
+	return n;
+}

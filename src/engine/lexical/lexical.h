@@ -92,6 +92,12 @@ bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e);
 /* From now (or from the next publish, if a commit is open) the head counts as full:
  * maintaining writes all there is to disk. For a clean end and for backups. */
 void lexical_freeze(struct lexical *lx);
+/* The greatest row key that was ever added (and kept by the files), INT64_MIN if none:
+ * where adding goes on. The writer's. */
+int64_t lexical_last_key(const struct lexical *lx);
+/* Heads that are on disk by now and in memory still, because views hold them. The
+ * maintainer's. */
+size_t lexical_held_heads(const struct lexical *lx);
 /* All commits up to it are in the files: what lexical_open would give now. What was
  * needed to replay them can go. Any thread. */
 uint64_t lexical_persisted_commit(const struct lexical *lx);
@@ -139,5 +145,21 @@ enum status lexical_search(const struct lexical_view *v, const struct lexical_qu
 	struct arena *arena, struct lexical_hit **ret, size_t *ret_n, struct error *e);
 /* Chunks that hold the term in this view. */
 uint64_t lexical_document_frequency(const struct lexical_view *v, struct bytes term);
+/* ln(1 + (n - df + 0.5) / (df + 0.5)), the weight of a term that df of n chunks hold. */
+double lexical_idf(uint64_t chunks, uint64_t df);
+
+struct lexical_listing {
+	size_t k;
+	const struct lexical_filter *filter; /* not NULL */
+	const int64_t *skip;                 /* keys in ascending order that are left out */
+	size_t skip_count;
+	bool (*stop)(void *arg);
+	void *stop_arg;
+};
+
+/* The first k living chunks that pass the filter, by doc_id, then chunk number, with
+ * score 0. Looks at each that passes. */
+enum status lexical_list(const struct lexical_view *v, const struct lexical_listing *l,
+	struct arena *arena, struct lexical_hit **ret, size_t *ret_n, struct error *e);
 
 #endif

@@ -250,3 +250,8 @@ enum status lexical_search(const struct lexical_view *v, const struct lexical_qu
 	search_free(s);
 	return st;
 }
+
+double lexical_idf(uint64_t chunks, uint64_t df)
+{
+	return lex_idf(chunks, df);
+}

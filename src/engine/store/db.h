@@ -31,7 +31,7 @@ enum db_mode {
 struct db {
 	sqlite3 *handle;
 	enum db_mode mode;
-	struct engine_stop stop;                   /* asked while statements run; fn NULL: never */
+	struct engine_stop stop; /* readers: asked while statements run; fn NULL: never */
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared at first use */
 };
 
@@ -51,8 +51,12 @@ enum status db_exec(struct db *db, const char *sql, struct error *e);
 enum status db_run(struct db *db, enum statement what, struct error *e);
 /* Ends whatever transaction is open by undoing it. */
 void db_rollback(struct db *db);
+/* False: there is none, or a statement that failed has ended it. */
+bool db_in_transaction(struct db *db);
 /* Fills e for a result that is no success. */
 enum status db_fail(struct db *db, int rc, struct error *e);
+/* What a code that db_fail has given means, in words. Static storage. */
+const char *db_why(enum status code);
 
 void db_start(struct db_call *call, struct db *db, enum statement what);
 void db_bind_int(struct db_call *call, int at, int64_t v);
@@ -67,7 +71,11 @@ void db_end(struct db_call *call);
 
 int64_t db_column_int(const struct db_call *call, int at);
 uint64_t db_column_size(const struct db_call *call, int at); /* below 0: 0 */
-/* Copies text or blob into the arena; SQL's NULL is BYTES_NONE. ST_NOMEM only. */
+bool db_column_is_null(const struct db_call *call, int at);
+/* Text or blob, until the next db_step or db_end; SQL's NULL is BYTES_NONE. ST_NOMEM. */
+enum status db_column_borrow(const struct db_call *call, int at, struct bytes *ret,
+	struct error *e);
+/* The same, copied into the arena. */
 enum status db_column_bytes(const struct db_call *call, int at, struct arena *arena,
 	struct bytes *ret, struct error *e);
 

@@ -11,10 +11,14 @@
 
 #define STORE_ONCE_MS (24LL * 60 * 60 * 1000) /* how long an idempotency key is kept */
 #define STORE_ONCE_PRUNE 64                   /* expired keys dropped by one write, at most */
+#define STORE_SECRET_BYTES 32
 
-/* The row of the table corpus. */
-struct store_totals {
-	uint64_t version, documents, chunks, text_bytes;
+/* What a transaction keeps in memory and writes when it commits. Undoing a savepoint
+ * takes back the copy that was made with it. */
+struct store_carried {
+	struct store_totals totals; /* the version is still that of the last commit */
+	int64_t next_document, next_chunk;
+	bool changed; /* a put or a bury */
 };
 
 /* There is one, in the store; the write gate says who has it. */
@@ -22,32 +26,49 @@ struct store_write {
 	struct store *store;
 	struct db db;
 	struct engine_stop stop;
-	struct store_totals totals; /* as they will be */
-	uint64_t documents, chunks; /* touched, written */
-	bool changed;
+	struct store_carried before, saved, now; /* at begin, at the savepoint */
+	enum status lost; /* why the transaction cannot be committed any more */
 };
 
-struct store_view {
+struct store_reader {
 	struct store *store;
 	struct db db;
-	struct engine_stop stop;
-	uint64_t version;
-	atomic_ullong since; /* the store's epoch when it was opened; 0: closed */
+	uint64_t version; /* of the snapshot, if known */
+	bool known;
+	atomic_ullong since; /* the store's epoch when the snapshot began; 0: closed */
 };
 
 struct store {
 	char corpus_id[17];
+	unsigned char secret[STORE_SECRET_BYTES];
 	struct folder_lock lock;
 	struct store_write writer;
-	struct store_view *views; /* one a reading connection */
-	size_t view_count;
-	struct gate write_gate, view_gate;
+	struct store_reader *readers; /* one a reading connection */
+	size_t reader_count;
+	struct gate write_gate, read_gate;
 	atomic_ullong epoch; /* from 1; trim.c counts it up */
 	uint64_t trim_at;    /* size of the log; whoever has the writer may touch it */
 };
 
-/* The row as this connection sees it now. */
-enum status store_read_totals(struct db *db, struct store_totals *ret, struct error *e);
+/* Totals and next keys as this connection sees them now; two statements, so within a
+ * transaction. */
+enum status store_load_totals(struct db *db, struct store_carried *ret, struct error *e);
+/* Writes what differs from before. */
+enum status store_save_totals(struct db *db, const struct store_carried *before,
+	const struct store_carried *now, struct error *e);
+
+/* Before each change: the transaction must still be there, and nobody say stop. */
+enum status store_write_check(struct store_write *w, struct error *e);
+/* After each: SQLite may have undone the whole transaction with the statement that
+ * failed; then this notes it. Returns st. */
+enum status store_write_done(struct store_write *w, enum status st);
+/* Fails as a disk does if a test wants that. */
+enum status store_write_fault(struct store_write *w, const char *point, struct error *e);
+/* Runs a statement whose one parameter is a number. */
+enum status store_run_on(struct db *db, enum statement what, int64_t v, struct error *e);
+
+/* Gives up the reader's snapshot, if it has one: its next statement sees the newest. */
+enum status store_reader_begin(struct store_reader *r, struct error *e);
 
 static inline bool store_stopped(const struct engine_stop *stop)
 {

@@ -1,15 +1,18 @@
 /*
- * schema.c: tables, versions and the way from one version to the next.
+ * schema.c: which version the file has, and the way to ours (migrations.c).
  *
- *   corpus (one row: id, commit counter, totals)
- *   documents 1 ──▶ n chunks ──(view chunk_texts)──▶ words (FTS5, keeps no text)
- *   idempotency (answers kept for a day)
+ *   corpus (one row: id, secret, commit counter, totals, next keys)
+ *   documents 1 ─▶ n chunks      first_chunk, first_chunk + 1, …
+ *        │    └──▶ 1 texts       apart, so that a document dies without its text being
+ *        │                       written again, and rows lie close together
+ *        ├──▶ 1 document_values  of the living
+ *        └──▶ 1 without_values   made before there were any
+ *   fields, languages (living documents in each), idempotency (answers, for a day)
+ *   models, vectors, feedback: for what comes
  *
- * The commit counter and the totals are in a row of their own, so that a snapshot
- * knows them without counting. Documents hold their text once, as a blob, because
- * SQL's text functions stop at a NUL; a chunk is two offsets into it, and the view
- * cuts it out for the index. Large columns come last, so that the small ones are
- * read without walking their overflow pages.
+ * documents.born and died are commit numbers, died NULL while it lives. Keys are given
+ * out by us and only grow. Texts are blobs because SQL's text functions stop at a NUL; a
+ * chunk is two offsets into one.
  *
  * The file says whose it is (application_id) and how new (user_version). Both are
  * set in the transaction that makes the tables, before write-ahead logging starts:
@@ -22,44 +25,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/store/migrations.h"
+
 #define APPLICATION_ID 0x72637064 /* "rcpd" */
 #define HEADER_SIZE 100
 #define HEADER_VERSION 60 /* big-endian 32 bits, SQLite's file format 1.3 */
 #define HEADER_APPLICATION 68
-
-/* Row i brings version i to i + 1, and says so at its end. Never change one that
- * was released; add another. */
-static const char *const migrations[] = {
-	"CREATE TABLE corpus("
-	" one INTEGER PRIMARY KEY CHECK(one = 1), id TEXT NOT NULL,"
-	" version INTEGER NOT NULL, documents INTEGER NOT NULL,"
-	" chunks INTEGER NOT NULL, text_bytes INTEGER NOT NULL) STRICT;"
-	"INSERT INTO corpus VALUES(1, lower(hex(randomblob(8))), 0, 0, 0, 0);"
-	"CREATE TABLE documents("
-	" key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE,"
-	" title TEXT, uri TEXT, source TEXT, lang TEXT, meta TEXT, text BLOB NOT NULL) STRICT;"
-	"CREATE TABLE chunks("
-	" key INTEGER PRIMARY KEY,"
-	" doc INTEGER NOT NULL REFERENCES documents(key), no INTEGER NOT NULL,"
-	" byte_start INTEGER NOT NULL, byte_end INTEGER NOT NULL,"
-	" cp_start INTEGER NOT NULL, cp_end INTEGER NOT NULL, UNIQUE(doc, no)) STRICT;"
-	"CREATE VIEW chunk_texts AS SELECT c.key AS key, c.doc AS doc, d.title AS title,"
-	" CAST(substr(d.text, c.byte_start + 1, c.byte_end - c.byte_start) AS TEXT) AS text"
-	" FROM chunks AS c JOIN documents AS d ON d.key = c.doc;"
-	"CREATE VIRTUAL TABLE words USING fts5(title, text,"
-	" content = 'chunk_texts', content_rowid = 'key',"
-	" tokenize = 'porter unicode61 remove_diacritics 2');"
-	"CREATE TABLE idempotency("
-	" key INTEGER PRIMARY KEY, owner BLOB NOT NULL, name BLOB NOT NULL,"
-	" hash BLOB NOT NULL, result BLOB NOT NULL, version INTEGER NOT NULL,"
-	" documents INTEGER NOT NULL, chunks INTEGER NOT NULL, created INTEGER NOT NULL,"
-	" UNIQUE(owner, name)) STRICT;"
-	"CREATE INDEX idempotency_created ON idempotency(created);"
-	"PRAGMA application_id = 1919119460;"
-	"PRAGMA user_version = 1;",
-};
-
-#define VERSION ((int64_t)(sizeof migrations / sizeof migrations[0]))
 
 static enum status not_ours(struct error *e)
 {
@@ -70,10 +41,10 @@ static enum status judge(int64_t application, int64_t version, struct error *e)
 {
 	if (application != APPLICATION_ID || version < 1)
 		return not_ours(e);
-	if (version > VERSION)
+	if (version > MIGRATIONS_VERSION)
 		return error_set(e, ST_FUTURE,
 			"the corpus was made by a newer rcpd (its version %lld, known up to %lld)",
-			(long long)version, (long long)VERSION);
+			(long long)version, (long long)MIGRATIONS_VERSION);
 	return ST_OK;
 }
 
@@ -172,8 +143,8 @@ static enum status migrate_once(struct db *db, int64_t *ret_version, struct erro
 
 	if (!st)
 		st = read_version(db, &version, e);
-	if (!st && version < VERSION) {
-		st = db_exec(db, migrations[version], e);
+	if (!st && version < MIGRATIONS_VERSION) {
+		st = migrations_run(db, version, e);
 		version++;
 	}
 	if (!st)
@@ -190,7 +161,7 @@ enum status schema_migrate(struct db *db, struct error *e)
 	int64_t version = -1;
 	enum status st = ST_OK;
 
-	while (!st && version < VERSION)
+	while (!st && version < MIGRATIONS_VERSION)
 		st = migrate_once(db, &version, e);
 	return st ? st : db_exec(db, "PRAGMA journal_mode = WAL", e);
 }

@@ -30,41 +30,24 @@ static enum status make_file(const char *path, struct error *e)
 	return why == ENOSPC || why == EDQUOT ? ST_FULL : ST_IO;
 }
 
-enum status store_read_totals(struct db *db, struct store_totals *ret, struct error *e)
-{
-	struct db_call call;
-	bool row = false;
-	enum status st;
-
-	db_start(&call, db, STATEMENT_GET_CORPUS);
-	st = db_step(&call, &row, e);
-	if (!st && !row)
-		st = error_set(e, ST_CORRUPT, "the corpus is damaged: its totals are missing");
-	if (!st)
-		*ret = (struct store_totals){
-			.version = db_column_size(&call, 0),
-			.documents = db_column_size(&call, 1),
-			.chunks = db_column_size(&call, 2),
-			.text_bytes = db_column_size(&call, 3),
-		};
-	db_end(&call);
-	return st;
-}
-
-static enum status read_corpus_id(struct store *s, struct error *e)
+static enum status read_identity(struct store *s, struct error *e)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(s->writer.db.handle, "SELECT id FROM corpus", -1, &stmt, NULL);
+	int rc = sqlite3_prepare_v2(s->writer.db.handle, "SELECT id, secret FROM corpus", -1, &stmt,
+		NULL);
 	enum status st = ST_OK;
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && sqlite3_column_bytes(stmt, 0) == sizeof s->corpus_id - 1)
+	if (rc == SQLITE_ROW && sqlite3_column_bytes(stmt, 0) == sizeof s->corpus_id - 1 &&
+		sqlite3_column_bytes(stmt, 1) == sizeof s->secret) {
 		memcpy(s->corpus_id, sqlite3_column_blob(stmt, 0), sizeof s->corpus_id - 1);
-	else if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		memcpy(s->secret, sqlite3_column_blob(stmt, 1), sizeof s->secret);
+	} else if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
 		st = error_set(e, ST_CORRUPT, "the corpus is damaged: its id is missing");
-	else
+	} else {
 		st = db_fail(&s->writer.db, rc, e);
+	}
 	sqlite3_finalize(stmt);
 	return st;
 }
@@ -76,29 +59,29 @@ static enum status open_writer(struct store *s, const char *path, struct error *
 	s->writer.store = s;
 	if ((st = gate_init(&s->write_gate, 1, e)) || (st = schema_check(path, e)) ||
 		(st = make_file(path, e)) || (st = db_open(path, DB_WRITER, &s->writer.db, e)) ||
-		(st = schema_migrate(&s->writer.db, e)) || (st = read_corpus_id(s, e)))
+		(st = schema_migrate(&s->writer.db, e)) || (st = read_identity(s, e)))
 		return st;
 	gate_put(&s->write_gate, &s->writer);
 	return ST_OK;
 }
 
-static enum status open_views(struct store *s, const char *path, unsigned n, struct error *e)
+static enum status open_readers(struct store *s, const char *path, unsigned n, struct error *e)
 {
-	enum status st = gate_init(&s->view_gate, n, e);
+	enum status st = gate_init(&s->read_gate, n, e);
 
 	if (st)
 		return st;
-	s->views = mem_array(n, sizeof s->views[0]);
-	if (!s->views)
+	s->readers = mem_array(n, sizeof s->readers[0]);
+	if (!s->readers)
 		return error_set(e, ST_NOMEM, "out of memory");
-	for (; s->view_count < n; s->view_count++) {
-		struct store_view *v = &s->views[s->view_count];
+	for (; s->reader_count < n; s->reader_count++) {
+		struct store_reader *r = &s->readers[s->reader_count];
 
-		v->store = s;
-		st = db_open(path, DB_READER, &v->db, e);
+		r->store = s;
+		st = db_open(path, DB_READER, &r->db, e);
 		if (st)
 			return st;
-		gate_put(&s->view_gate, v);
+		gate_put(&s->read_gate, r);
 	}
 	return ST_OK;
 }
@@ -115,7 +98,7 @@ static enum status open_all(struct store *s, const char *dir, unsigned readers, 
 	if (!strbuf_ok(&path))
 		st = error_set(e, ST_NOMEM, "out of memory");
 	else if (!(st = open_writer(s, path.data, e)))
-		st = open_views(s, path.data, readers, e);
+		st = open_readers(s, path.data, readers, e);
 	strbuf_release(&path);
 	return st;
 }
@@ -144,10 +127,10 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->view_count; i++)
-		db_release(&s->views[i].db);
-	mem_free(s->views);
-	gate_release(&s->view_gate);
+	for (size_t i = 0; i < s->reader_count; i++)
+		db_release(&s->readers[i].db);
+	mem_free(s->readers);
+	gate_release(&s->read_gate);
 	db_release(&s->writer.db);
 	gate_release(&s->write_gate);
 	unlock_folder(&s->lock);
@@ -157,4 +140,9 @@ void store_close(struct store *s)
 const char *store_corpus_id(const struct store *s)
 {
 	return s->corpus_id;
+}
+
+const unsigned char *store_secret(const struct store *s)
+{
+	return s->secret;
 }

@@ -1,44 +1,44 @@
 /*
  * trim.c: SQLite starts its log over when all of it is in the database file and no
- * view reads from it. Where views overlap that moment need never come, and the log
+ * reader reads from it. Where readers overlap that moment need never come, and the log
  * grows without end. So the writer makes it come, by holding back writes for a while
- * rather than views:
+ * rather than readers:
  *
- *   last commit ─▶ wait for the views begun before ─▶ checkpoint, now of everything
- *     ─▶ wait for the views begun before that ─▶ cut the log to nothing
+ *   last commit ─▶ wait for the readers begun before ─▶ checkpoint, now of everything
+ *     ─▶ wait for the readers begun before that ─▶ cut the log to nothing
  *
  * The first ones hold the checkpoint back, because they must not see what is newer.
  * Those of the second wait read the log. Whoever comes after the checkpoint finds
  * everything in the file, reads that alone and is in nobody's way.
  *
- * A view that outlasts the wait makes us give up until the log has grown by as much
+ * A reader that outlasts the wait makes us give up until the log has grown by as much
  * again, so that one slow reader costs writers the wait once in many commits.
  */
 #include "engine/store/trim.h"
 
 #include "util/clock.h"
 
-#define WAIT_MS 800 /* for views, in all; leaves room for the checkpoint in a second */
-#define PAUSE_MS 2  /* between looks at the views */
+#define WAIT_MS 800 /* for readers, in all; leaves room for the checkpoint in a second */
+#define PAUSE_MS 2  /* between looks at the readers */
 
 /*
- * since holds the epoch a view began in. A view that has read the epoch but not yet
+ * since holds the epoch a snapshot began in. A reader that has read the epoch but not yet
  * stored it is overlooked; its snapshot begins after the look, so it is a new one.
  */
-void trim_view_opens(struct store_view *v)
+void trim_reader_begins(struct store_reader *r)
 {
-	atomic_store(&v->since, atomic_load(&v->store->epoch));
+	atomic_store(&r->since, atomic_load(&r->store->epoch));
 }
 
-void trim_view_closed(struct store_view *v)
+void trim_reader_ends(struct store_reader *r)
 {
-	atomic_store(&v->since, 0);
+	atomic_store(&r->since, 0);
 }
 
-static bool any_view_until(struct store *s, uint64_t epoch)
+static bool any_reader_until(struct store *s, uint64_t epoch)
 {
-	for (size_t i = 0; i < s->view_count; i++) {
-		uint64_t since = atomic_load(&s->views[i].since);
+	for (size_t i = 0; i < s->reader_count; i++) {
+		uint64_t since = atomic_load(&s->readers[i].since);
 
 		if (since && since <= epoch)
 			return true;
@@ -46,12 +46,12 @@ static bool any_view_until(struct store *s, uint64_t epoch)
 	return false;
 }
 
-/* Waits until all views that are open now are closed. */
-static bool outwait_views(struct store *s, const struct engine_stop *stop, uint64_t until)
+/* Waits until all readers that are open now are closed. */
+static bool outwait_readers(struct store *s, const struct engine_stop *stop, uint64_t until)
 {
 	uint64_t epoch = atomic_fetch_add(&s->epoch, 1);
 
-	while (any_view_until(s, epoch)) {
+	while (any_reader_until(s, epoch)) {
 		if (clock_mono_ms() >= until || store_stopped(stop))
 			return false;
 		clock_sleep_ms(PAUSE_MS);
@@ -84,8 +84,8 @@ static bool empty_log(struct store *s, const struct engine_stop *stop)
 	uint64_t until = clock_mono_ms() + WAIT_MS;
 	struct db *db = &s->writer.db;
 
-	return outwait_views(s, stop, until) && checkpoint(db, SQLITE_CHECKPOINT_PASSIVE) &&
-		outwait_views(s, stop, until) && checkpoint(db, SQLITE_CHECKPOINT_TRUNCATE);
+	return outwait_readers(s, stop, until) && checkpoint(db, SQLITE_CHECKPOINT_PASSIVE) &&
+		outwait_readers(s, stop, until) && checkpoint(db, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 void trim_log(struct store *s, const struct engine_stop *stop)

@@ -36,7 +36,7 @@ static void check_line(const char *line, char *section, bool *seen)
 	assert_int_equal(line[0], '#');
 	if (line[1] == ' ' || line[1] == '\n')
 		return;
-	if (sscanf(line, "#%63[a-z_] = %255[^\n]", name, value) < 1)
+	if (sscanf(line, "#%63[a-z0-9_] = %255[^\n]", name, value) < 1)
 		fail_msg("no key and no comment: %s", line);
 	key = key_of(section, name);
 	if (!key)

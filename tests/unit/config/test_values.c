@@ -4,6 +4,8 @@
  */
 #include "helpers.h"
 
+#include "util/mem.h"
+
 static bool flag_good(const char *name, const char *value)
 {
 	struct config *c = NULL;
@@ -36,13 +38,14 @@ static void test_number_bounds(void **state)
 		/* The rules over pairs may refuse an end; the message then names the pair. */
 		struct config_override flags[] = { { "max_body", "1k" }, { "max_k", "1" },
 			{ "max_body_total", "64g" }, { "max_candidates", "1000000" },
-			{ key->name, low } };
+			{ "chunk_overlap", "0" }, { key->name, low } };
 		struct config *c = NULL;
-		assert_int_equal(config_load(NULL, flags, 5, &c, NULL), ST_OK);
+		assert_int_equal(config_load(NULL, flags, 6, &c, NULL), ST_OK);
 		assert_true(number_of(c, key) == key->min);
 		config_free(c);
-		flags[4].value = high;
-		assert_int_equal(config_load(NULL, flags, 5, &c, NULL), ST_OK);
+		flags[4] = (struct config_override){ "chunk_tokens", "100000" };
+		flags[5].value = high;
+		assert_int_equal(config_load(NULL, flags, 6, &c, NULL), ST_OK);
 		assert_true(number_of(c, key) == key->max);
 		config_free(c);
 		assert_false(flag_good(key->name, above));
@@ -77,6 +80,40 @@ static void test_sizes(void **state)
 	assert_false(flag_good("max_stream_queue", "8t"));
 	assert_false(flag_good("max_stream_queue", "99999999999999999g"));
 	assert_false(flag_good("queue", "8k")); /* a count, no size */
+}
+
+static double real_of(const char *value)
+{
+	struct config *c = NULL;
+	double v;
+
+	assert_int_equal(flag_load("bm25_k1", value, &c, NULL), ST_OK);
+	v = c->bm25_k1;
+	config_free(c);
+	return v;
+}
+
+static void test_reals(void **state)
+{
+	static const char *const bad[] = { "", ".5", "5.", "1,5", "-0.5", "+0.5", "1e0", "0x1",
+		"nan", "inf", "0.5 ", "0.5f", "10.01", "0.009", "11",
+		"1.0000000000000000000000000000001" };
+	struct config *c = NULL;
+	struct error e;
+
+	(void)state;
+	assert_true(real_of("0.01") > 0.009999 && real_of("0.01") < 0.010001);
+	assert_true(real_of("10") >= 10 && real_of("10") <= 10);
+	assert_true(real_of("1.25") >= 1.25 && real_of("1.25") <= 1.25);
+	assert_true(flag_good("bm25_b", "0") && flag_good("bm25_b", "1"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (flag_good("bm25_k1", bad[i]))
+			fail_msg("bm25_k1 took '%s'", bad[i]);
+	assert_int_equal(flag_load("bm25_b", "2", &c, &e), ST_INVALID);
+	assert_string_equal(e.message,
+		"--bm25-b: bm25_b cannot be '2'; it must be a number such as 0.5, from 0 to 1");
+	assert_int_equal(flag_load("bm25_b", "1 # much", &c, &e), ST_INVALID);
+	assert_non_null(strstr(e.message, "a comment after a value"));
 }
 
 static void test_range_message(void **state)
@@ -219,6 +256,62 @@ static void test_pairs(void **state)
 		":2: max_candidates (10000) is smaller than max_k (20000)");
 }
 
+static void test_overlap(void **state)
+{
+	(void)state;
+	assert_refused("[index]\nchunk_tokens = 128\n",
+		":2: chunk_overlap (64) must be less than half of chunk_tokens (128); set "
+		"chunk_overlap to 63 or less");
+	assert_refused("[index]\n\nchunk_overlap = 256\n", ":3: chunk_overlap (256)");
+	assert_true(flag_good("chunk_tokens", "129"));
+	assert_true(flag_good("chunk_overlap", "255"));
+}
+
+/* REQ: F2: declared fields. */
+static void test_fields(void **state)
+{
+	static const char *const bad[] = { "x", "x:", ":int", "x:integer", "x:Int", "x:geo",
+		"x:int:int", "a:int a:text", "a:int  %61:text", "%zz:int", "%2:int", "%:int",
+		"%00:int", "%ff:int", "100%:int", "x=int" };
+	struct config_field *fields;
+	struct error e;
+	char name[300];
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (flag_good("fields", bad[i]))
+			fail_msg("fields took '%s'", bad[i]);
+	assert_int_equal(config_fields_read("", &fields, &n, &e), ST_OK);
+	assert_null(fields);
+	assert_int_equal(n, 0);
+	assert_int_equal(config_fields_read("\tyear:int  a%20b%3Ac%25:text \xc3\xa4:date b:bool",
+				 &fields, &n, &e),
+		ST_OK);
+	assert_int_equal(n, 4);
+	assert_string_equal(fields[0].name, "year");
+	assert_string_equal(fields[0].type, "int");
+	assert_string_equal(fields[1].name, "a b:c%");
+	assert_string_equal(fields[1].type, "text");
+	assert_string_equal(fields[2].name, "\xc3\xa4");
+	assert_string_equal(fields[3].type, "bool");
+	mem_free(fields);
+	memset(name, 'x', 256);
+	memcpy(name + 256, ":int", 5);
+	assert_true(flag_good("fields", name));
+	memset(name, 'x', 257);
+	memcpy(name + 257, ":int", 5);
+	assert_false(flag_good("fields", name));
+	assert_refused("[index]\nfields = a:int b:number\n",
+		":2: fields holds 'b:number'; a field is name:type with one of keyword, text, int, "
+		"float, bool and date");
+	assert_refused("[limits]\nmax_fields = 1\n[index]\nfields = a:int b:int\n",
+		":4: fields names 2 fields, and max_fields (1) allows no more; set max_fields to 2");
+	mem_fail_after(0);
+	assert_int_equal(config_fields_read("a:int", &fields, &n, &e), ST_NOMEM);
+	mem_fail_after(-1);
+}
+
 struct changes {
 	char names[256];
 	size_t reloadable;
@@ -257,7 +350,9 @@ static void test_print_round_trip(void **state)
 {
 	struct config_override flags[] = { { "data", "/srv/a b;c" }, { "hosts", "x.example y" },
 		{ "max_body", "1000000" }, { "max_drain", "0" }, { "max_body_total", "1g" },
-		{ "read_only", "yes" }, { "sessions", "strict" }, { "listen", "[::1]:0" } };
+		{ "read_only", "yes" }, { "sessions", "strict" }, { "listen", "[::1]:0" },
+		{ "bm25_k1", "0.1" }, { "bm25_b", "0.123456789012345678" },
+		{ "fields", "a%20b:int c:date" } };
 	char path[] = P_tmpdir "/rcpd-config-XXXXXX";
 	int fd = mkstemp(path);
 	struct config *a = NULL, *b = NULL;
@@ -266,7 +361,7 @@ static void test_print_round_trip(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_int_equal(config_load(NULL, flags, 8, &a, NULL), ST_OK);
+	assert_int_equal(config_load(NULL, flags, 11, &a, NULL), ST_OK);
 	config_print(a, fd);
 	close(fd);
 	if (config_load(path, NULL, 0, &b, &e) != ST_OK)
@@ -283,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_number_bounds, env_clear),
 		cmocka_unit_test_setup(test_sizes, env_clear),
+		cmocka_unit_test_setup(test_reals, env_clear),
 		cmocka_unit_test_setup(test_range_message, env_clear),
 		cmocka_unit_test_setup(test_bool, env_clear),
 		cmocka_unit_test_setup(test_choices, env_clear),
@@ -291,6 +387,8 @@ int main(void)
 		cmocka_unit_test_setup(test_base_path, env_clear),
 		cmocka_unit_test_setup(test_hosts_and_origins, env_clear),
 		cmocka_unit_test_setup(test_pairs, env_clear),
+		cmocka_unit_test_setup(test_overlap, env_clear),
+		cmocka_unit_test_setup(test_fields, env_clear),
 		cmocka_unit_test_setup(test_diff, env_clear),
 		cmocka_unit_test_setup(test_print_round_trip, env_clear),
 	};

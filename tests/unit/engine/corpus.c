@@ -2,10 +2,11 @@
 #include "corpus.h"
 
 #include <dirent.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "engine/private.h"
+#include "engine/store/private.h"
 #include "util/strbuf.h"
 
 void corpus_make_dir(struct corpus *c)
@@ -16,6 +17,10 @@ void corpus_make_dir(struct corpus *c)
 	snprintf(c->dir, sizeof c->dir, "%s/rcpd-engine-XXXXXX", base && *base ? base : "/tmp");
 	assert_non_null(mkdtemp(c->dir));
 	arena_init(&c->arena, 0);
+	c->opt = (struct engine_options){ .readers = 4,
+		.snapshot_ttl_s = 60,
+		.max_snapshots = 8,
+		.max_fields = 256 };
 }
 
 void corpus_path(const struct corpus *c, const char *file, char *buf, size_t size)
@@ -23,28 +28,59 @@ void corpus_path(const struct corpus *c, const char *file, char *buf, size_t siz
 	assert_true(snprintf(buf, size, "%s/%s", c->dir, file) < (int)size);
 }
 
-void corpus_remove_dir(struct corpus *c)
+static void remove_folder(const char *path)
 {
-	DIR *d = opendir(c->dir);
+	DIR *d = opendir(path);
 	struct dirent *entry;
-	char path[600];
 
 	while (d && (entry = readdir(d)))
-		if (entry->d_name[0] != '.') {
-			corpus_path(c, entry->d_name, path, sizeof path);
-			unlink(path);
-		}
+		unlinkat(dirfd(d), entry->d_name, 0);
 	if (d)
 		closedir(d);
-	rmdir(c->dir);
+	rmdir(path);
+}
+
+void corpus_drop_index(const struct corpus *c)
+{
+	char path[600];
+
+	corpus_path(c, "index", path, sizeof path);
+	remove_folder(path);
+}
+
+bool corpus_index_file(const struct corpus *c, size_t n, char *buf, size_t size)
+{
+	char path[300];
+	struct dirent **entries;
+	bool found = false;
+	int count;
+
+	corpus_path(c, "index", path, sizeof path);
+	count = scandir(path, &entries, NULL, alphasort);
+	for (int i = 0; i < count; i++) {
+		if (entries[i]->d_name[0] != '.' && n-- == 0) {
+			assert_true(snprintf(buf, size, "%s/%s", path, entries[i]->d_name) <
+				(int)size);
+			found = true;
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return found;
+}
+
+void corpus_remove_dir(struct corpus *c)
+{
+	corpus_drop_index(c);
+	remove_folder(c->dir);
 	arena_release(&c->arena);
 }
 
 void corpus_open(struct corpus *c)
 {
-	struct engine_options opt = { .dir = c->dir, .readers = 4 };
-
-	if (engine_open(&opt, &c->engine, &c->error))
+	c->opt.dir = c->dir;
+	if (engine_open(&c->opt, &c->engine, &c->error))
 		fail_msg("%s (%s)", c->error.message, c->error.detail);
 }
 
@@ -63,6 +99,13 @@ void corpus_reopen(struct corpus *c)
 void corpus_clear(struct corpus *c)
 {
 	arena_release(&c->arena);
+}
+
+void corpus_unsynced(struct corpus *c)
+{
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA synchronous = 0",
+				 NULL, NULL, NULL),
+		SQLITE_OK);
 }
 
 int corpus_setup(void **state)
@@ -117,7 +160,7 @@ struct engine_commit corpus_delete(struct corpus *c, const char *id)
 	return commit;
 }
 
-static struct engine_view *open_view(struct corpus *c)
+struct engine_view *corpus_view(struct corpus *c)
 {
 	struct engine_view *v;
 
@@ -126,15 +169,26 @@ static struct engine_view *open_view(struct corpus *c)
 	return v;
 }
 
+struct engine_query corpus_analyze(struct corpus *c, struct engine_view *v, const char *query)
+{
+	struct engine_query q;
+
+	if (engine_analyze(v, bytes_of(query), &c->arena, &q, &c->error))
+		fail_msg("%s: %s (%s)", query, c->error.message, c->error.detail);
+	return q;
+}
+
 size_t corpus_recall(struct corpus *c, const char *query, size_t k, struct engine_candidate **ret)
 {
-	struct engine_view *v = open_view(c);
-	struct text_query q;
+	struct engine_view *v = corpus_view(c);
+	struct engine_query q = corpus_analyze(c, v, query);
 	size_t n;
 
-	assert_int_equal(text_query_parse(bytes_of(query), &c->arena, &q), ST_OK);
-	if (engine_recall(v, &q, k, &c->arena, ret, &n, &c->error))
+	if (engine_recall(v, &q, k, NULL, &c->arena, ret, &n, &c->error))
 		fail_msg("%s: %s (%s)", query, c->error.message, c->error.detail);
+	for (size_t i = 0; i < n; i++) /* ids live as long as the view */
+		assert_int_equal(arena_dup_bytes(&c->arena, (*ret)[i].doc_id, &(*ret)[i].doc_id),
+			0);
 	engine_view_close(v);
 	return n;
 }
@@ -159,7 +213,7 @@ const char *corpus_search(struct corpus *c, const char *query, size_t k)
 
 struct bytes corpus_text(struct corpus *c, const char *id)
 {
-	struct engine_view *v = open_view(c);
+	struct engine_view *v = corpus_view(c);
 	struct engine_record r = { .text = BYTES_NONE };
 	enum status st = engine_get(v, bytes_of(id), &c->arena, &r, &c->error);
 
@@ -170,7 +224,7 @@ struct bytes corpus_text(struct corpus *c, const char *id)
 
 struct engine_stats corpus_stats(struct corpus *c)
 {
-	struct engine_view *v = open_view(c);
+	struct engine_view *v = corpus_view(c);
 	struct engine_stats stats;
 
 	assert_int_equal(engine_view_stats(v, &stats, &c->error), ST_OK);
@@ -183,38 +237,4 @@ bool countdown_stop(void *arg)
 	struct countdown *c = arg;
 
 	return c->left-- <= 0;
-}
-
-/* Runs one statement that gives the text "ok". */
-static void ask_ok(sqlite3 *h, const char *sql)
-{
-	sqlite3_stmt *stmt;
-
-	assert_int_equal(sqlite3_prepare_v2(h, sql, -1, &stmt, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	assert_string_equal((const char *)sqlite3_column_text(stmt, 0), "ok");
-	sqlite3_finalize(stmt);
-}
-
-void corpus_check(const struct corpus *c)
-{
-	char path[600], *why = NULL;
-	sqlite3 *h;
-
-	corpus_path(c, "rcpd.db", path, sizeof path);
-	if (access(path, F_OK))
-		return;
-	assert_int_equal(sqlite3_open_v2(path, &h, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	ask_ok(h, "PRAGMA integrity_check");
-	ask_ok(h, "SELECT iif(count(*) = 0, 'ok', 'bad') FROM pragma_foreign_key_check");
-	ask_ok(h,
-		"SELECT iif(documents = (SELECT count(*) FROM documents)"
-		" AND chunks = (SELECT count(*) FROM chunks)"
-		" AND text_bytes = (SELECT coalesce(sum(length(text)), 0) FROM documents),"
-		" 'ok', 'bad') FROM corpus");
-	/* The index against what the view gives for it. */
-	if (sqlite3_exec(h, "INSERT INTO words(words, rank) VALUES('integrity-check', 1)", NULL,
-		    NULL, &why))
-		fail_msg("the index does not agree with the text: %s", why);
-	sqlite3_close(h);
 }

@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
-#include "text/query.h"
 
 struct corpus {
 	char dir[256];
+	struct engine_options opt; /* of the next opening; corpus_make_dir has defaults */
 	struct engine *engine;
 	struct arena arena; /* results live here until corpus_clear */
 	struct error error; /* of the last call */
@@ -32,7 +32,14 @@ void corpus_open(struct corpus *c);
 void corpus_close(struct corpus *c);
 void corpus_reopen(struct corpus *c);
 void corpus_clear(struct corpus *c); /* forgets results */
+/* Commits do not wait for the disk until the next opening: for tests of many commits
+ * in which the system stays up. */
+void corpus_unsynced(struct corpus *c);
 void corpus_path(const struct corpus *c, const char *file, char *buf, size_t size);
+/* Removes the index of the closed corpus, or one of its files: the n-th from 0, by
+ * name. False if there are not so many. */
+void corpus_drop_index(const struct corpus *c);
+bool corpus_index_file(const struct corpus *c, size_t n, char *buf, size_t size);
 
 struct engine_document document(const char *id, const char *text);
 /* Adds one document; fails the test if that fails. */
@@ -40,15 +47,18 @@ struct engine_commit corpus_add(struct corpus *c, const char *id, const char *te
 /* Adds n documents; fails the test if that fails. */
 struct engine_commit corpus_add_all(struct corpus *c, const struct engine_document *docs, size_t n);
 struct engine_commit corpus_delete(struct corpus *c, const char *id);
-/* Runs a query; the ids found, best first, joined by spaces. */
+/* Runs a query; the ids found, best first, joined by spaces. Results are in the arena. */
 const char *corpus_search(struct corpus *c, const char *query, size_t k);
 /* The same with the candidates themselves. */
 size_t corpus_recall(struct corpus *c, const char *query, size_t k, struct engine_candidate **ret);
 /* A document's text by id; BYTES_NONE if it is not there. */
 struct bytes corpus_text(struct corpus *c, const char *id);
 struct engine_stats corpus_stats(struct corpus *c);
-/* Opens a second connection to the closed corpus and checks rows, index and totals
- * against each other. */
+struct engine_view *corpus_view(struct corpus *c);
+/* A query's words in a view; fails the test if that fails. */
+struct engine_query corpus_analyze(struct corpus *c, struct engine_view *v, const char *query);
+/* corpus_check.c: opens a second connection to the closed corpus and checks rows and
+ * totals against each other, and its index against one made anew from the rows. */
 void corpus_check(const struct corpus *c);
 
 /* A stop function that says yes from the n-th time it is asked. */

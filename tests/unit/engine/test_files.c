@@ -60,7 +60,7 @@ static bool file_exists(const struct corpus *c, const char *name)
 
 static enum status try_open(struct corpus *c)
 {
-	struct engine_options opt = { .dir = c->dir, .readers = 1 };
+	struct engine_options opt = { .dir = c->dir, .readers = 1, .max_fields = 16 };
 
 	return engine_open(&opt, &c->engine, &c->error);
 }
@@ -97,11 +97,18 @@ static void test_new_ids_differ(void **state)
 static void test_private_mode(void **state)
 {
 	struct corpus *c = *state;
-	static const char *const names[] = { "rcpd.db", "rcpd.db-wal", "lock" };
+	static const char *const names[] = { "rcpd.db", "rcpd.db-wal", "lock", "index" };
 	struct stat sb;
 	char path[600];
 
 	corpus_add(c, "a", "text");
+	corpus_reopen(c); /* which writes the index */
+	corpus_add(c, "a", "text");
+	for (size_t i = 0; corpus_index_file(c, i, path, sizeof path); i++) {
+		assert_int_equal(stat(path, &sb), 0);
+		assert_int_equal(sb.st_mode & 077, 0);
+	}
+	assert_true(corpus_index_file(c, 1, path, sizeof path)); /* a segment and the list */
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		corpus_path(c, names[i], path, sizeof path);
 		assert_int_equal(stat(path, &sb), 0);
@@ -130,10 +137,10 @@ static void test_settings(void **state)
 	assert_int_equal(ask(writer, "PRAGMA synchronous"), 2); /* FULL */
 	assert_int_equal(ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
 	assert_int_equal(ask(writer, "PRAGMA foreign_keys"), 1);
-	assert_int_equal(ask(writer, "PRAGMA user_version"), 1);
+	assert_int_equal(ask(writer, "PRAGMA user_version"), 2);
 	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
-	for (size_t i = 0; i < c->engine->store->view_count; i++)
-		assert_int_equal(sqlite3_db_readonly(c->engine->store->views[i].db.handle, "main"),
+	for (size_t i = 0; i < c->engine->store->reader_count; i++)
+		assert_int_equal(sqlite3_db_readonly(c->engine->store->readers[i].db.handle, "main"),
 			1);
 }
 
@@ -197,7 +204,7 @@ static void test_future(void **state)
 	corpus_add(c, "a", "text");
 	corpus_close(c);
 	before = read_file(c, "rcpd.db");
-	before.data[63] = 2; /* the file's version, big-endian at 60 */
+	before.data[63] = 3; /* the file's version, big-endian at 60 */
 	write_file(c, "rcpd.db", before.data, before.len);
 	assert_int_equal(try_open(c), ST_FUTURE);
 	assert_non_null(strstr(c->error.message, "newer"));
@@ -206,7 +213,7 @@ static void test_future(void **state)
 	assert_memory_equal(after.data, before.data, before.len);
 	assert_false(file_exists(c, "rcpd.db-wal"));
 	assert_false(file_exists(c, "rcpd.db-shm"));
-	before.data[63] = 1;
+	before.data[63] = 2;
 	write_file(c, "rcpd.db", before.data, before.len);
 	corpus_open(c);
 	assert_true(bytes_eq(corpus_text(c, "a"), BYTES("text")));
@@ -241,7 +248,7 @@ static void test_future_in_log(void **state)
 	corpus_remove_dir(&copy);
 	free(db.data);
 	free(wal.data);
-	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 1",
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 2",
 				 NULL, NULL, NULL),
 		SQLITE_OK);
 }
@@ -303,16 +310,20 @@ static unsigned use_damaged(struct corpus *c)
 	struct engine_document doc = document("d7", "new words");
 	struct engine_candidate *found;
 	struct engine_commit commit;
+	struct engine_record r;
 	struct engine_view *v;
-	struct text_query q;
 	unsigned failed = 0;
-	size_t n;
+	size_t n = 0;
 
 	if (try_open(c))
 		return 1;
-	assert_int_equal(text_query_parse(BYTES("words"), &c->arena, &q), ST_OK);
 	if (!engine_view_open(c->engine, NULL, &v, &c->error)) {
-		failed += engine_recall(v, &q, 5, &c->arena, &found, &n, &c->error) != ST_OK;
+		struct engine_query q = corpus_analyze(c, v, "words");
+
+		failed += engine_recall(v, &q, 5, NULL, &c->arena, &found, &n, &c->error) != ST_OK;
+		for (size_t i = 0; i < n; i++)
+			failed += engine_fetch(v, &found[i], ENGINE_TEXT | ENGINE_CITATION,
+					  &c->arena, &r, &c->error) != ST_OK;
 		engine_view_close(v);
 	}
 	failed += engine_add(c->engine, &doc, 1, NULL, NULL, &c->arena, &commit, &c->error) !=
@@ -343,6 +354,8 @@ static void test_damaged(void **state)
 		memset(f.data + at, 0xA5, 64);
 		write_file(c, "rcpd.db", f.data, f.len);
 		memcpy(f.data + at, saved, 64);
+		if (at / 1500 % 2)
+			corpus_drop_index(c); /* so that all rows are read */
 		refused += use_damaged(c);
 	}
 	assert_true(refused > 0);
@@ -420,9 +433,12 @@ static void set_page_limit(struct corpus *c, const char *pragma)
 static void test_disk_full(void **state)
 {
 	struct corpus *c = *state;
+	char limit[64];
 
 	corpus_add(c, "a", "alpha");
-	set_page_limit(c, "PRAGMA max_page_count = 60");
+	snprintf(limit, sizeof limit, "PRAGMA max_page_count = %lld",
+		ask(c->engine->store->writer.db.handle, "PRAGMA page_count") + 20);
+	set_page_limit(c, limit);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(add_big(c, "big", 500000), ST_FULL);
 		assert_string_equal(c->error.message,

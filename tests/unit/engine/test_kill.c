@@ -50,7 +50,7 @@ static enum status make_call(struct engine *en, unsigned n)
 
 static void write_until_killed(const char *dir, unsigned first, int report)
 {
-	struct engine_options opt = { .dir = dir, .readers = 1 };
+	struct engine_options opt = { .dir = dir, .readers = 1, .max_fields = 16 };
 	struct engine *en;
 
 	if (engine_open(&opt, &en, NULL))
@@ -149,7 +149,7 @@ static int call_with_fault(const struct corpus *c, const char *faults, unsigned 
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		struct engine_options opt = { .dir = c->dir, .readers = 1 };
+		struct engine_options opt = { .dir = c->dir, .readers = 1, .max_fields = 16 };
 		struct engine *en;
 		enum status st;
 
@@ -177,6 +177,7 @@ static void test_kill_at_commit(void **state)
 		{ "store.begin=kill", 1000, 0 },
 		{ "store.commit=kill", 1000, 0 },
 		{ "store.committed=kill", 1000, DOCUMENTS_A_CALL },
+		{ "engine.answer=kill", 1000, DOCUMENTS_A_CALL },
 		{ "store.begin=fail::1", -ST_IO, DOCUMENTS_A_CALL },
 		{ "store.commit=fail::1", -ST_IO, DOCUMENTS_A_CALL },
 		{ "store.committed=fail::1", 0, DOCUMENTS_A_CALL },
@@ -206,22 +207,21 @@ static bool stop_at(void *arg)
 static int stop_during(const struct corpus *c, const char *faults)
 {
 	struct engine_document doc = document("a", "alpha");
-	struct engine_options opt = { .dir = c->dir, .readers = 1 };
+	struct engine_options opt = { .dir = c->dir, .readers = 1, .max_fields = 16 };
 	uint64_t until = 0;
 	struct engine_stop stop = { stop_at, &until };
 	struct engine_candidate *found;
 	struct engine_commit commit;
 	struct engine_view *v;
 	struct engine *en;
-	struct text_query q;
+	struct engine_query q;
 	struct arena arena;
 	enum status st;
 	size_t n;
 
 	setenv("RCPD_FAULTS", faults, 1);
 	arena_init(&arena, 0);
-	if (!fault_setup() || engine_open(&opt, &en, NULL) ||
-		text_query_parse(BYTES("alpha"), &arena, &q))
+	if (!fault_setup() || engine_open(&opt, &en, NULL))
 		return 200;
 	until = clock_mono_ms() + (strstr(faults, "recall") ? 60000 : 50);
 	st = engine_add(en, &doc, 1, NULL, &stop, &arena, &commit, NULL);
@@ -229,7 +229,9 @@ static int stop_during(const struct corpus *c, const char *faults)
 		until = clock_mono_ms() + 50;
 		st = engine_view_open(en, &stop, &v, NULL);
 		if (!st) {
-			st = engine_recall(v, &q, 5, &arena, &found, &n, NULL);
+			st = engine_analyze(v, BYTES("alpha"), &arena, &q, NULL);
+			if (!st)
+				st = engine_recall(v, &q, 5, NULL, &arena, &found, &n, NULL);
 			engine_view_close(v);
 		}
 	}
@@ -243,7 +245,7 @@ static int stop_during(const struct corpus *c, const char *faults)
 static void test_stop_in_stall(void **state)
 {
 	static const char *const faults[] = { "store.begin=stall:60000", "store.commit=stall:60000",
-		"store.recall=stall:60000" };
+		"engine.recall=stall:60000" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {

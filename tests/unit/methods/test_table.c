@@ -56,7 +56,7 @@ static void test_what_is_advertised_is_built(void **state)
 	const struct rpc_method *table = methods_table(&n);
 
 	(void)state;
-	methods_capabilities(&m, &text);
+	methods_capabilities(&m, 0, &text);
 	caps = json_loads(text.data, 0, NULL);
 	assert_non_null(caps);
 	for (size_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static void test_what_is_advertised_is_built(void **state)
 	json_decref(caps);
 	strbuf_reset(&text);
 	m.read_only = m.logs = true;
-	methods_capabilities(&m, &text);
+	methods_capabilities(&m, 0, &text);
 	assert_non_null(strstr(text.data, "\"writable\":false"));
 	assert_non_null(strstr(text.data, "\"log\":"));
 	assert_string_equal(methods_conformance(&m), "L0");

@@ -40,6 +40,21 @@ static void test_sha256(void **state)
 	assert_false(crypto_equal("abc", "abd", 3));
 }
 
+/* RFC 4231, test case 2. */
+static void test_hmac_sha256(void **state)
+{
+	unsigned char mac[CRYPTO_SHA256_LEN];
+	char hex[2 * CRYPTO_SHA256_LEN + 1];
+
+	(void)state;
+	assert_int_equal(crypto_hmac_sha256("Jefe", 4, "what do ya want for nothing?", 28, mac),
+		ST_OK);
+	crypto_hex(mac, sizeof(mac), hex);
+	assert_string_equal(hex,
+		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	assert_int_equal(crypto_hmac_sha256("", (size_t)1 << 40, "", 0, mac), ST_INTERNAL);
+}
+
 static void test_random_hex(void **state)
 {
 	char a[33], b[33];
@@ -58,6 +73,7 @@ int main(void)
 		cmocka_unit_test(test_paper_vector),
 		cmocka_unit_test(test_process_key_is_stable),
 		cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_hmac_sha256),
 		cmocka_unit_test(test_random_hex),
 	};
 

@@ -1,0 +1,168 @@
+/*
+ * keeper.c: the engine's one background thread. It seals and merges the index, lets
+ * kept states go when their time is over, sweeps dead rows, and makes up for a
+ * publication that failed. Whatever fails is tried again later; the first failure of a
+ * series is logged.
+ */
+#include "engine/private.h"
+
+#include <time.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+#define PERIOD_MS 1000     /* between looks when nobody pokes */
+#define RETRY_MS 5000      /* after a failure, a full disk for instance */
+#define IDLE_HEAD_MS 60000 /* between heads that are written for want of anything else */
+#define MOST_HELD_HEADS 8  /* old heads that kept states may hold in memory */
+
+/* Waits; false: time to end. */
+static bool wait_for_work(struct keeper *k, uint64_t ms)
+{
+	struct timespec until;
+	bool stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(ms / 1000);
+	pthread_mutex_lock(&k->lock);
+	while (!k->stop && !k->poked)
+		if (pthread_cond_timedwait(&k->wake, &k->lock, &until))
+			break;
+	k->poked = false;
+	stop = k->stop;
+	pthread_mutex_unlock(&k->lock);
+	return !stop;
+}
+
+static bool is_stopping(struct keeper *k)
+{
+	return __atomic_load_n(&k->stop, __ATOMIC_RELAXED);
+}
+
+static bool maintain(struct engine *en, struct error *e)
+{
+	bool more = true;
+
+	while (more && !is_stopping(&en->keeper)) {
+		e->code = ST_OK;
+		more = lexical_maintain(en->index, &en->keeper.stop, e);
+		if (e->code == ST_CANCELLED)
+			e->code = ST_OK;
+		if (e->code)
+			return false;
+	}
+	/* A kept state may hold a head that is on disk by now: some 20 MB each. */
+	while (lexical_held_heads(en->index) > MOST_HELD_HEADS && states_drop_one(&en->states))
+		;
+	return true;
+}
+
+static bool keeper_should_stop(void *arg)
+{
+	return is_stopping(arg);
+}
+
+/* What died can be swept once it is in no head any more: a head that nobody fills is
+ * written to disk after a while, so that deleted texts leave the disk. */
+static void write_idle_head(struct engine *en, uint64_t last_death)
+{
+	struct keeper *k = &en->keeper;
+	uint64_t now = clock_mono_ms();
+
+	if (lexical_persisted_commit(en->index) >= last_death || now - k->froze_ms < IDLE_HEAD_MS)
+		return;
+	k->froze_ms = now;
+	lexical_freeze(en->index);
+}
+
+/* One step a period: sweeping shares the disk with writers. */
+static bool sweep(struct engine *en, struct error *e)
+{
+	struct keeper *k = &en->keeper;
+	struct engine_stop stop = { keeper_should_stop, k };
+	struct op op = { .kind = OP_SWEEP, .stop = &stop };
+	uint64_t last_death = atomic_load(&en->last_death);
+
+	if (k->swept >= last_death && !en->behind)
+		return true;
+	write_idle_head(en, last_death);
+	if (group_sweepable(en) <= k->swept && !en->behind)
+		return true;
+	if (queue_run(en, &op, e))
+		return op.st == ST_CANCELLED;
+	if (!op.more)
+		k->swept = op.swept;
+	return true;
+}
+
+static void *keep(void *arg)
+{
+	struct engine *en = arg;
+	bool failing = false;
+	uint64_t pause = PERIOD_MS;
+
+	while (wait_for_work(&en->keeper, pause)) {
+		struct error e = { .code = ST_OK };
+		bool ok;
+
+		states_expire(&en->states);
+		ok = maintain(en, &e) && sweep(en, &e);
+		if (!ok && !failing)
+			log_event(LOG_WARNING,
+				"background work on the corpus failed: will try again",
+				LOG_S("reason", e.message), LOG_S("detail", e.detail));
+		failing = !ok;
+		pause = ok ? PERIOD_MS : RETRY_MS;
+	}
+	return NULL;
+}
+
+enum status keeper_start(struct engine *en, struct error *e)
+{
+	struct keeper *k = &en->keeper;
+	pthread_condattr_t attr;
+
+	if (pthread_condattr_init(&attr))
+		return engine_no_memory(e);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	k->ready = pthread_cond_init(&k->wake, &attr) == 0;
+	pthread_condattr_destroy(&attr);
+	if (!k->ready)
+		return engine_no_memory(e);
+	pthread_mutex_init(&k->lock, NULL);
+	if (pthread_create(&k->thread, NULL, keep, en))
+		return error_set(e, ST_UNAVAILABLE, "cannot start a thread");
+	k->started = true;
+	return ST_OK;
+}
+
+void keeper_poke(struct engine *en)
+{
+	struct keeper *k = &en->keeper;
+
+	if (!k->started)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->poked = true;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void keeper_stop(struct engine *en)
+{
+	struct keeper *k = &en->keeper;
+
+	if (k->started) {
+		pthread_mutex_lock(&k->lock);
+		__atomic_store_n(&k->stop, true, __ATOMIC_RELAXED);
+		pthread_cond_signal(&k->wake);
+		pthread_mutex_unlock(&k->lock);
+		pthread_join(k->thread, NULL);
+		k->started = false;
+	}
+	if (k->ready) {
+		pthread_cond_destroy(&k->wake);
+		pthread_mutex_destroy(&k->lock);
+		k->ready = false;
+	}
+}

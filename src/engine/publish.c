@@ -1,0 +1,188 @@
+/*
+ * publish.c: what has been committed goes into the index and the columns, and becomes
+ * the current state. The rows are on disk by now: nothing here can make a call fail. If
+ * memory is short the engine is behind, readers go on with the state before, and
+ * load_catch_up makes up for it.
+ */
+#include "engine/private.h"
+
+#include "util/log.h"
+
+enum status publish_chunk(struct engine *en, int64_t key, struct bytes doc_id, uint32_t no,
+	const struct bag *bag, struct error *e)
+{
+	struct lexical_chunk chunk = { .key = key,
+		.doc_id = doc_id,
+		.no = no,
+		.length = bag->length,
+		.terms = bag->terms,
+		.term_count = bag->n };
+	enum status st;
+
+	if (key <= en->last_indexed)
+		return ST_OK;
+	st = lexical_add(en->index, &chunk, e);
+	if (!st)
+		en->last_indexed = key;
+	return st;
+}
+
+struct removal {
+	struct engine *en;
+	struct store_reader *reader; /* opened at first use */
+	struct analyzer *analyzer;
+};
+
+static enum status remove_row(void *arg, const struct store_row *row, struct error *e)
+{
+	struct removal *r = arg;
+	struct bag bag;
+	enum status st = analyzer_bag(r->analyzer, row, &bag, e);
+
+	return st ? st : lexical_remove(r->en->index, row->key, bag.terms, bag.n, e);
+}
+
+static enum status remove_document(struct removal *r, const struct store_keys *keys,
+	struct error *e)
+{
+	enum status st = ST_OK;
+
+	if (!keys->document)
+		return ST_OK;
+	if (!r->analyzer)
+		st = analyzer_take(&r->en->analyzers, &r->analyzer, e);
+	if (!st && !r->reader)
+		st = store_reader_open(r->en->store, NULL, &r->reader, e);
+	return st ? st : store_each_chunk(r->reader, NULL, keys->document, remove_row, r, e);
+}
+
+static enum status add_columns(struct engine *en, const struct prepared *doc, struct error *e)
+{
+	uint64_t contradictions = 0;
+	enum status st = ST_OK;
+
+	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++) {
+		int64_t key = doc->keys.first_chunk + (int64_t)c;
+
+		if (key <= en->last_columned)
+			continue;
+		st = filter_add(en->columns, key, doc->values, doc->value_count,
+			c == 0 ? &contradictions : NULL, e);
+		if (!st)
+			en->last_columned = key;
+	}
+	atomic_fetch_add(&en->contradictions, contradictions);
+	return st;
+}
+
+static enum status publish_document(struct removal *r, const struct prepared *doc, struct error *e)
+{
+	enum status st = remove_document(r, &doc->old, e);
+
+	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++)
+		st = publish_chunk(r->en, doc->keys.first_chunk + (int64_t)c, doc->row.id,
+			(uint32_t)c, &doc->bags[c], e);
+	return st ? st : add_columns(r->en, doc, e);
+}
+
+static void forget_swept(struct engine *en, const struct op *op)
+{
+	for (size_t i = 0; i < op->buried_count; i++)
+		for (uint64_t c = 0; c < op->buried[i].chunks; c++)
+			filter_forget(en->columns, op->buried[i].first_chunk + (int64_t)c);
+}
+
+static enum status publish_op(struct removal *r, const struct op *op, struct error *e)
+{
+	enum status st = ST_OK;
+
+	if (op->st || op->repeated || op->kind == OP_SWEEP)
+		return ST_OK;
+	for (size_t i = 0; !st && i < op->add.n; i++)
+		st = publish_document(r, &op->add.docs[i], e);
+	for (size_t i = 0; !st && i < op->buried_count; i++)
+		st = remove_document(r, &op->buried[i], e);
+	if (op->kind == OP_ADD)
+		atomic_fetch_add(&r->en->unfielded, op->add.unfielded);
+	return st;
+}
+
+enum status publish_fields(const struct group *g, struct error *e)
+{
+	enum status st = ST_OK;
+	size_t number;
+
+	for (size_t i = 0; !st && i < g->field_count; i++) {
+		st = filter_define(g->en->columns, g->fields[i].name, g->fields[i].type, &number,
+			e);
+		if (!st)
+			st = fields_append(&g->en->fields, g->fields[i].name, g->fields[i].type, e);
+	}
+	return st;
+}
+
+enum status publish_state(struct engine *en, const struct store_totals *totals, struct error *e)
+{
+	struct lexical_view *index;
+	struct filter_view *columns;
+	struct engine_state *state;
+
+	lexical_publish(en->index, totals->version);
+	columns = filter_publish(en->columns);
+	if (!columns)
+		return engine_no_memory(e);
+	index = lexical_view_get(en->index);
+	if (lexical_view_commit(index) != totals->version) {
+		lexical_view_unref(index);
+		filter_view_unref(columns);
+		return engine_no_memory(e);
+	}
+	state = state_new(index, columns, totals);
+	if (!state)
+		return engine_no_memory(e);
+	states_publish(&en->states, state);
+	en->published = totals->version;
+	return ST_OK;
+}
+
+/* Whoever wrote was told the number, and may come back for it. */
+static void keep_current(struct engine *en)
+{
+	struct engine_state *state = states_current(&en->states);
+
+	states_keep(&en->states, state, KEPT_WRITTEN);
+	states_unref(&en->states, state);
+}
+
+void publish_group(const struct group *g)
+{
+	struct engine *en = g->en;
+	struct removal r = { .en = en };
+	struct error e = { .code = ST_OK };
+	enum status st = publish_fields(g, &e);
+	bool buried = false;
+
+	for (const struct op *op = g->ops; op; op = op->next) {
+		buried |= op->kind != OP_SWEEP;
+		if (op->kind == OP_SWEEP && !op->st) /* whatever else fails */
+			forget_swept(en, op);
+		if (!st)
+			st = publish_op(&r, op, &e);
+	}
+	if (!st && g->totals.version != en->published) {
+		st = publish_state(en, &g->totals, &e);
+		if (!st)
+			keep_current(en);
+	}
+	analyzer_put(&en->analyzers, r.analyzer);
+	if (r.reader)
+		store_reader_close(r.reader);
+	if (st) {
+		en->behind = true;
+		log_event(LOG_WARNING, "a commit is not visible yet: will try again",
+			LOG_S("reason", e.message), LOG_S("detail", e.detail));
+	}
+	if (buried)
+		atomic_store(&en->last_death, g->totals.version);
+	keeper_poke(en);
+}

@@ -1,0 +1,173 @@
+/*
+ * methods/retrieve_check.c: what is refused before a stream starts: what is malformed
+ * (-32602) and what is not offered (-32005). With strict:false a preference is dropped
+ * and noted; what narrows the result (filter, cursor, minScore, tokenBudget,
+ * indexVersion) never is (D40).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "methods/filter.h"
+#include "methods/retrieve.h"
+#include "pipeline/version.h"
+#include "util/utf8.h"
+
+#define MAX_QUERY_BYTES 65536 /* of text that is looked at; more is no question */
+
+/* R3, D23: candidateK >= rerank.topN >= k among the values as sent. */
+static enum rpc_code check_funnel(struct rpc_call *call, const struct methods_retrieve_params *p)
+{
+	const struct rpc_int *top = &p->rerank.top_n;
+	const char *rule = "candidateK >= rerank.topN >= k must hold";
+
+	if (p->k.set && top->set && top->v < p->k.v)
+		return rpc_error_field(rpc_call_error(call), "rerank.topN",
+			"rerank.topN is less than k: %s", rule);
+	if (p->candidate_k.set && top->set && p->candidate_k.v < top->v)
+		return rpc_error_field(rpc_call_error(call), "candidateK",
+			"candidateK is less than rerank.topN: %s", rule);
+	if (p->candidate_k.set && p->k.set && p->candidate_k.v < p->k.v)
+		return rpc_error_field(rpc_call_error(call), "candidateK",
+			"candidateK is less than k: %s", rule);
+	return RPC_OK;
+}
+
+static void note(struct methods_retrieve_params *p, const char *text)
+{
+	if (p->note_count < sizeof(p->notes) / sizeof(p->notes[0]))
+		p->notes[p->note_count++] = text;
+}
+
+/* An option that was asked for and is not offered: an error, or a note. */
+static enum rpc_code refuse(struct rpc_call *call, struct methods_retrieve_params *p,
+	const char *option, const char *text)
+{
+	if (p->strict != RPC_FALSE)
+		return rpc_error_option(rpc_call_error(call), option, "%s", text);
+	note(p, text);
+	return RPC_OK;
+}
+
+/* A named value that is not among those offered. */
+static enum rpc_code refuse_value(struct rpc_call *call, struct methods_retrieve_params *p,
+	struct bytes value, const char *text)
+{
+	char option[64];
+
+	snprintf(option, sizeof(option), "%.*s",
+		(int)utf8_floor(value.data, value.len, sizeof(option) - 1), value.data);
+	if (!option[0]) /* it begins with U+0000: nothing that could be named */
+		return rpc_error_set(rpc_call_error(call), RPC_INVALID_PARAMS, "%s", text);
+	return refuse(call, p, option, text);
+}
+
+static bool is_one_of(struct bytes value, const char *a, const char *b)
+{
+	return !value.data || bytes_eq(value, bytes_of(a)) || bytes_eq(value, bytes_of(b));
+}
+
+static enum rpc_code check_options(struct rpc_call *call, struct methods_retrieve_params *p)
+{
+	const struct {
+		bool asked;
+		const char *option, *text;
+	} unoffered[] = {
+		{ p->fusion != NULL, "fusion", "fusion is not offered: there is one mode" },
+		{ p->rerank.present, "rerank", "rerank is not offered" },
+		{ p->mmr != NULL, "mmr", "mmr is not offered" },
+		{ p->rewrite && !json_is_false(p->rewrite), "rewrite", "rewrite is not offered" },
+		{ p->level.set, "level", "level is not offered" },
+		{ p->include_vectors == RPC_TRUE, "includeVectors",
+			"includeVectors is not offered" },
+	};
+	enum rpc_code rc = RPC_OK;
+
+	if (!is_one_of(p->mode, "sparse", "sparse"))
+		rc = refuse_value(call, p, p->mode, "only mode sparse is offered");
+	if (!rc && !is_one_of(p->modality, "text", "text"))
+		rc = refuse_value(call, p, p->modality, "only modality text is offered");
+	if (!rc && !is_one_of(p->unit, "chunk", "document"))
+		rc = refuse_value(call, p, p->unit,
+			"only the units chunk and document are offered");
+	for (size_t i = 0; !rc && i < sizeof(unoffered) / sizeof(unoffered[0]); i++)
+		if (unoffered[i].asked)
+			rc = refuse(call, p, unoffered[i].option, unoffered[i].text);
+	return rc;
+}
+
+/* R6: what age is counted by must be an instant. */
+static enum rpc_code check_recency(struct rpc_call *call, struct methods_retrieve_params *p)
+{
+	const struct methods *m = rpc_call_methods_arg(call);
+	struct engine_field field;
+
+	if (!p->recency.present)
+		return RPC_OK;
+	if (!engine_field_find(m->engine, p->recency.field, &p->recency_field)) {
+		note(p, "no document has the field of recency");
+		return RPC_OK;
+	}
+	engine_field_at(m->engine, p->recency_field, &field);
+	if (field.type != ENGINE_DATE && field.type != ENGINE_INT)
+		return rpc_error_field(rpc_call_error(call), "recency.field",
+			"recency.field must be of type date or int, not %s",
+			engine_type_name(field.type));
+	p->has_recency = true;
+	return RPC_OK;
+}
+
+/* R10, D39. An empty cursor is the first page, as an absent one is. */
+static enum rpc_code check_cursor(struct rpc_call *call, struct methods_retrieve_params *p)
+{
+	const struct methods *m = rpc_call_methods_arg(call);
+	struct rpc_error *err = rpc_call_error(call);
+	unsigned char digest[CURSOR_DIGEST_LEN];
+	struct bytes text = { json_string_value(p->cursor), json_string_length(p->cursor) };
+	enum status st;
+
+	if (p->cursor && !text.data)
+		return rpc_error_field(err, "cursor", "cursor must be a string");
+	if (!text.len)
+		return RPC_OK;
+	st = cursor_read(text, engine_secret(m->engine), &p->place);
+	if (st == ST_INVALID)
+		return rpc_error_field(err, "cursor", "cursor is none of this server's");
+	if (!st)
+		st = methods_retrieve_digest(p, digest);
+	if (st == ST_NOMEM)
+		return methods_nomem(call);
+	if (st)
+		return rpc_error_set(err, RPC_INTERNAL, "cannot verify the cursor");
+	if (memcmp(digest, p->place.digest, sizeof(digest)) != 0)
+		return rpc_error_field(err, "cursor",
+			"cursor belongs to a request with other parameters");
+	p->has_place = true;
+	return RPC_OK;
+}
+
+enum rpc_code methods_retrieve_check(struct rpc_call *call, void *params)
+{
+	struct methods_retrieve_params *p = params;
+	struct rpc_error *err = rpc_call_error(call);
+	enum rpc_code rc = check_funnel(call, p);
+	char corpus[VERSION_ID_LEN + 1];
+	uint64_t commit;
+
+	if (rc)
+		return rc;
+	if (p->rewrite && !json_is_false(p->rewrite) && !json_is_string(p->rewrite))
+		return rpc_error_field(err, "rewrite", "rewrite must be a string or false");
+	if (p->query.text.len > MAX_QUERY_BYTES)
+		return rpc_error_set(err, RPC_TOO_LARGE, "a query may have at most %d bytes",
+			MAX_QUERY_BYTES);
+	if (p->index_version.data && !version_parse(p->index_version, corpus, &commit))
+		return rpc_error_field(err, "indexVersion",
+			"indexVersion is none of this server's");
+	if (p->filter)
+		rc = methods_filter_parse(call, p->filter, &p->filter_tree);
+	if (!rc)
+		rc = check_recency(call, p);
+	if (!rc)
+		rc = check_options(call, p);
+	return rc ? rc : check_cursor(call, p);
+}
