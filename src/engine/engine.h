@@ -147,7 +147,7 @@ struct engine_commit {
 
 /*
  * Replaces or adds all documents, all or none, on disk before it returns and visible
- * in views opened from then on. Calls that wait at the same time share one transaction
+ * in views opened from then on (when memory is too short for that, a moment later). Calls that wait at the same time share one transaction
  * and one commit number. The last of equal ids wins. ST_INVALID with the field
  * documents[i].…: a value that contradicts a declared field (D37). ST_FULL: no room on
  * disk, ST_IO: the disk failed; nothing was changed, reads go on. ST_CANCELLED only

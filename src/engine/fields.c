@@ -75,7 +75,7 @@ enum engine_type fields_infer(const struct seen_field *seen)
 
 enum status fields_init(struct fields *f, const struct engine_options *opt, struct error *e)
 {
-	f->max = opt->max_fields + opt->declared_count;
+	f->max = opt->max_fields > opt->declared_count ? opt->max_fields : opt->declared_count;
 	if (f->max > MOST_FIELDS)
 		return error_set(e, ST_INVALID, "there can be at most %d fields", MOST_FIELDS);
 	atomic_init(&f->count, 0);

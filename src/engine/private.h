@@ -286,8 +286,11 @@ struct keeper {
 	bool stop;  /* set under the lock; lexical_maintain looks without */
 };
 
+/* Starts the thread. Stopping waits for it; both a stopped one and one that was never
+ * started may be stopped and poked. */
 enum status keeper_start(struct engine *en, struct error *e);
 void keeper_stop(struct engine *en);
+/* There may be work: look now. Any thread. */
 void keeper_poke(struct engine *en);
 
 /* ---- the whole ---- */

@@ -22,7 +22,7 @@ const struct rpc_param methods_index_add_table[METHODS_INDEX_ADD_PARAMS] = {
 	  .offset = ADD_AT(documents),
 	  .summary = "{id?, text, meta?} each; title, uri, source, lang and mimeType of meta are used" },
 	{ .name = "chunk", .type = RPC_P_BOOL, .offset = ADD_AT(chunk),
-	  .summary = "false: each text stays whole, default true" },
+	  .summary = "true: texts beyond chunk_tokens are cut, default false" },
 	{ .name = "contextual", .type = RPC_P_BOOL, .offset = ADD_AT(contextual),
 	  .summary = "true: the headings above a chunk are searched with it" },
 };
@@ -93,8 +93,8 @@ static enum rpc_code read_once(struct rpc_call *call, const struct methods_index
 	ret->key = (struct bytes){ json_string_value(key), json_string_length(key) };
 	json_writer_init(&w, &text);
 	jw_json(&w, p->documents);
-	if (p->chunk == RPC_FALSE)
-		strbuf_adds(&text, " whole");
+	if (p->chunk == RPC_TRUE)
+		strbuf_adds(&text, " cut");
 	if (p->contextual == RPC_TRUE)
 		strbuf_adds(&text, " contextual");
 	failed = !json_writer_ok(&w) || crypto_sha256(text.data, text.len, ret->hash);
@@ -154,7 +154,7 @@ enum rpc_code methods_index_add(struct rpc_call *call, const void *params, struc
 	const struct methods_index_add_params *p = params;
 	const struct methods *m = rpc_call_methods_arg(call);
 	const struct engine_stop stop = { methods_stop, call };
-	const struct ingest_options opt = { .chunk = p->chunk != RPC_FALSE,
+	const struct ingest_options opt = { .chunk = p->chunk == RPC_TRUE,
 		.contextual = p->contextual == RPC_TRUE,
 		.size = { m->chunk_target, m->chunk_overlap, ENGINE_MAX_CHUNKS } };
 	struct engine_once once = { .key = BYTES_NONE };

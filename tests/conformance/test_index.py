@@ -158,28 +158,28 @@ def chunks_of(peer, id, query="sentence"):
 	return sorted((h for h in hits if h["chunk"]["docId"] == id), key=lambda h: h["chunk"]["index"])
 
 
-def test_X7_long_texts_are_cut_unless_chunk_is_false(peer):
+def test_X7_long_texts_are_cut_where_chunk_asks_for_it(peer):
 	document = {"id": "cut", "text": SECTIONS}
-	for params in ({}, {"chunk": True}, {"chunk": None}):
-		result = add(peer, document, {"id": "small", "text": "one small text"}, **params).result
-		assert result["ids"] == ["cut", "small"] and result["chunks"] > 4
-		hits = chunks_of(peer, "cut")
-		assert len(hits) == result["chunks"] - 1
-		assert [h["chunk"]["index"] for h in hits] == list(range(len(hits)))
-		for hit in hits:
-			assert SECTIONS[hit["citation"]["start"]:hit["citation"]["end"]] == hit["text"]
-	assert add(peer, document, chunk=False).result["chunks"] == 1
+	result = add(peer, document, {"id": "small", "text": "one small text"}, chunk=True).result
+	assert result["ids"] == ["cut", "small"] and result["chunks"] > 4
 	hits = chunks_of(peer, "cut")
-	assert [h["id"] for h in hits] == ["cut#0"] and hits[0]["text"] == SECTIONS
+	assert len(hits) == result["chunks"] - 1
+	assert [h["chunk"]["index"] for h in hits] == list(range(len(hits)))
+	for hit in hits:
+		assert SECTIONS[hit["citation"]["start"]:hit["citation"]["end"]] == hit["text"]
+	for params in ({}, {"chunk": False}, {"chunk": None}):
+		assert add(peer, document, **params).result["chunks"] == 1
+		hits = chunks_of(peer, "cut")
+		assert [h["id"] for h in hits] == ["cut#0"] and hits[0]["text"] == SECTIONS
 	assert delete(peer, "cut", "small")["deleted"] == 2
 
 
 def test_X7_contextual_chunks_are_found_by_the_headings_above_them(peer):
 	document = {"id": "ctx", "text": SECTIONS, "meta": {"mimeType": "text/markdown"}}
-	add(peer, document).result
+	add(peer, document, chunk=True).result
 	plain = chunks_of(peer, "ctx", "topic1")
 	assert plain and all("topic1" in h["text"] for h in plain)
-	add(peer, document, contextual=True).result
+	add(peer, document, chunk=True, contextual=True).result
 	found = chunks_of(peer, "ctx", "topic1")
 	assert len(found) > len(plain)
 	assert all("thing1" in h["text"] for h in found)
@@ -249,8 +249,8 @@ def test_D37_an_idempotency_key_covers_the_options(peer):
 	key = {"_meta": {"idempotencyKey": f"options-{peer.kind}"}}
 	document = {"id": "keyed", "text": SECTIONS}
 	first = add(peer, document, **key).result
-	assert add(peer, document, chunk=True, contextual=False, **key).result == first
-	assert add(peer, document, chunk=False, **key).code == -32016
+	assert add(peer, document, chunk=False, contextual=False, **key).result == first
+	assert add(peer, document, chunk=True, **key).code == -32016
 	assert add(peer, document, contextual=True, **key).code == -32016
 	assert delete(peer, "keyed")["deleted"] == 1
 

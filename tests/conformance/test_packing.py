@@ -23,7 +23,7 @@ def _corpus(server, stdio_server):
 	for document in documents:
 		document.setdefault("meta", {})["lang"] = "en"
 	for server_ in (server, stdio_server):
-		server_.rpc("index/add", {"documents": documents}).result
+		server_.rpc("index/add", {"documents": documents, "chunk": True}).result
 
 
 def search(peer, query, **params):

@@ -99,7 +99,7 @@ static bool table_grow(struct flt_dict *d, uint32_t count)
 
 static bool segment_grow(struct flt_dict *d, unsigned s)
 {
-	size_t size = flt_segment_size(s) * sizeof(d->segments[0][0]);
+	size_t size = flt_segment_size(s) * sizeof(struct flt_string *);
 
 	if (d->segments[s])
 		return true;

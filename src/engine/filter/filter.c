@@ -137,8 +137,9 @@ static bool turn_over(struct filter *f)
 
 	if (f->block_count == f->block_room) {
 		size_t room = f->block_room ? f->block_room * 2 : 16;
-		struct flt_block **blocks = mem_resize(f->blocks, room * sizeof(blocks[0]));
+		struct flt_block **blocks;
 
+		blocks = mem_resize(f->blocks, room * sizeof(struct flt_block *));
 		if (!blocks)
 			return false;
 		f->blocks = blocks;

@@ -59,8 +59,8 @@ bool corpus_index_file(const struct corpus *c, size_t n, char *buf, size_t size)
 	count = scandir(path, &entries, NULL, alphasort);
 	for (int i = 0; i < count; i++) {
 		if (entries[i]->d_name[0] != '.' && n-- == 0) {
-			assert_true(snprintf(buf, size, "%s/%s", path, entries[i]->d_name) <
-				(int)size);
+			assert_true(
+				snprintf(buf, size, "%s/%s", path, entries[i]->d_name) < (int)size);
 			found = true;
 		}
 		free(entries[i]);

@@ -341,6 +341,8 @@ enum status durable_call(struct engine *en, int writer, int call, struct engine_
 	default:
 		st = delete_where(en, writer, call, ret, e);
 	}
+	if (!st && ret->repeated)
+		require(bytes_eq(ret->result, bytes_of("kept")), "another answer than then");
 	arena_release(&arena);
 	return st;
 }

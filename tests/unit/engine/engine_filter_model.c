@@ -93,8 +93,8 @@ void model_draw_value(struct model *m, struct model_doc *d, size_t i, size_t fie
 		v->s = odd ? (struct bytes){ long_string, 5000 } : pick(m, colors, 6);
 		break;
 	case ENGINE_PROSE:
-		snprintf(d->strings[i], sizeof d->strings[i], "%s and %s",
-			pick(m, colors, 6).data, pick(m, colors, 6).data);
+		snprintf(d->strings[i], sizeof d->strings[i], "%s and %s", pick(m, colors, 6).data,
+			pick(m, colors, 6).data);
 		v->s = bytes_of(d->strings[i]);
 		break;
 	case ENGINE_DATE:

@@ -244,8 +244,7 @@ void model_draw(struct model *m, size_t no, struct model_doc *ret)
 static void settle(struct model_doc *d, const struct model_doc *from)
 {
 	for (size_t i = 0; i < d->doc.value_count; i++)
-		if (d->values[i].kind == ENGINE_V_STRING &&
-			d->values[i].s.data == from->strings[i])
+		if (d->values[i].kind == ENGINE_V_STRING && d->values[i].s.data == from->strings[i])
 			d->values[i].s.data = d->strings[i];
 	d->doc.id = bytes_of(d->id);
 	d->doc.chunks = d->chunks;
@@ -274,8 +273,7 @@ void model_draw_query(struct model *m, char *buf, size_t size)
 
 	buf[0] = '\0';
 	if (model_below(&m->rng, 6) == 0)
-		len = (size_t)snprintf(buf, size, "%s",
-			foreign[model_below(&m->rng, FOREIGN)]);
+		len = (size_t)snprintf(buf, size, "%s", foreign[model_below(&m->rng, FOREIGN)]);
 	for (uint32_t i = 0; i < n && len + 40 < size; i++)
 		len += (size_t)snprintf(buf + len, size - len, " %s", draw_word(m));
 }
@@ -354,8 +352,8 @@ static int compare_hits(const void *a, const void *b)
 	return c ? c : (x->chunk > y->chunk) - (x->chunk < y->chunk);
 }
 
-static double score(const struct model_bag *bag, const struct model_term *terms,
-	const double *idfs, size_t n, double average)
+static double score(const struct model_bag *bag, const struct model_term *terms, const double *idfs,
+	size_t n, double average)
 {
 	double sum = 0, norm = K1 * (1 - B + B * bag->length / average);
 
@@ -408,8 +406,7 @@ size_t model_search(const struct model *m, const struct model_term *terms, size_
 	return hits;
 }
 
-size_t model_list(const struct model *m, model_pass *pass, const void *arg,
-	struct model_hit *ret)
+size_t model_list(const struct model *m, model_pass *pass, const void *arg, struct model_hit *ret)
 {
 	size_t hits = 0;
 

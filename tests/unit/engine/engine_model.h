@@ -77,8 +77,7 @@ typedef bool model_pass(const struct model_doc *d, const void *arg);
 size_t model_search(const struct model *m, const struct model_term *terms, size_t n,
 	model_pass *pass, const void *arg, struct model_hit *ret);
 /* All living chunks that pass, by id and number. */
-size_t model_list(const struct model *m, model_pass *pass, const void *arg,
-	struct model_hit *ret);
+size_t model_list(const struct model *m, model_pass *pass, const void *arg, struct model_hit *ret);
 
 /* ---- engine_filter_model.c ---- */
 

@@ -2,6 +2,7 @@
 #include "filter_model.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Texts of instants, and what they are in milliseconds. */

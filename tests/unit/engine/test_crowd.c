@@ -188,8 +188,8 @@ static void look_at_all(struct member *m, struct look *l)
 
 /* A document that nobody changed between before the view opened and now is found in it
  * as it was answered. */
-static void look_for_one(struct member *m, struct look *l, const struct slot *slot,
-	unsigned writer, unsigned no, unsigned turn, unsigned edition)
+static void look_for_one(struct member *m, struct look *l, const struct slot *slot, unsigned writer,
+	unsigned no, unsigned turn, unsigned edition)
 {
 	unsigned got = 0;
 	char word[32];

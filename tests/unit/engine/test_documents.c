@@ -249,6 +249,104 @@ static void test_wants(void **state)
 	engine_view_close(v);
 }
 
+/* REQ: R12, RET-06: each chunk is found and cited by itself. */
+static void test_chunks(void **state)
+{
+	struct corpus *c = *state;
+	const char *text = "Zażółć alpha. Gęślą bravo. Jaźń";
+	struct engine_chunk chunks[] = {
+		{ .byte_start = 0, .byte_end = 18, .context = BYTES("One") },
+		{ .byte_start = 11, .byte_end = 33, .context = BYTES("One > Two") },
+		{ .byte_start = 34, .byte_end = 40 }
+	};
+	struct engine_document doc = document("pl", text);
+	struct engine_candidate *found;
+	struct engine_record r;
+	struct engine_view *v;
+
+	doc.chunks = chunks;
+	doc.chunk_count = 3;
+	assert_int_equal(corpus_add_all(c, &doc, 1).chunks, 3);
+	assert_int_equal(corpus_stats(c).chunks, 3);
+	assert_int_equal(corpus_stats(c).documents, 1);
+	assert_string_equal(corpus_search(c, "alpha", 10), "pl pl");
+	assert_string_equal(corpus_search(c, "two", 10), ""); /* not contextual */
+	assert_int_equal(corpus_recall(c, "bravo", 10, &found), 1);
+	assert_int_equal(found[0].chunk, 1);
+	v = corpus_view(c);
+	assert_int_equal(engine_fetch(v, &found[0], ENGINE_TEXT, &c->arena, &r, &c->error), ST_OK);
+	assert_true(bytes_eq(r.text, (struct bytes){ text + 11, 22 }));
+	assert_int_equal(r.byte_start, 11);
+	assert_int_equal(r.byte_end, 33);
+	assert_int_equal(r.cp_start, 7);
+	assert_int_equal(r.cp_end, 26);
+	assert_true(bytes_eq(r.context, BYTES("One > Two")));
+	assert_int_equal(engine_fetch(v, &found[0], ENGINE_TEXT | ENGINE_WHOLE, &c->arena, &r,
+				 &c->error),
+		ST_OK);
+	assert_true(bytes_eq(r.text, doc.text));
+	assert_int_equal(r.byte_start, 0);
+	assert_int_equal(r.byte_end, strlen(text));
+	assert_null(r.context.data);
+	engine_view_close(v);
+	doc.contextual = true;
+	corpus_add_all(c, &doc, 1);
+	assert_int_equal(corpus_recall(c, "two", 10, &found), 1);
+	assert_int_equal(found[0].chunk, 1);
+	assert_string_equal(corpus_search(c, "one", 10), "pl pl");
+}
+
+static void test_bad_chunks(void **state)
+{
+	struct corpus *c = *state;
+	static const struct engine_chunk bad[][2] = {
+		{ { .byte_start = 0, .byte_end = 11 }, { .byte_start = 0, .byte_end = 1 } },
+		{ { .byte_start = 5, .byte_end = 5 }, { .byte_start = 6, .byte_end = 7 } },
+		{ { .byte_start = 5, .byte_end = 4 }, { .byte_start = 6, .byte_end = 7 } },
+		{ { .byte_start = 5, .byte_end = 6 }, { .byte_start = 4, .byte_end = 7 } },
+		{ { .byte_start = 0, .byte_end = 1 },
+			{ .byte_start = UINT64_MAX - 1, .byte_end = UINT64_MAX } },
+	};
+	struct engine_document doc = document("a", "0123456789");
+	struct engine_commit commit;
+
+	doc.chunk_count = 2;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		doc.chunks = bad[i];
+		assert_int_equal(engine_add(c->engine, &doc, 1, NULL, NULL, &c->arena, &commit,
+					 &c->error),
+			ST_INVALID);
+		assert_string_equal(c->error.field, "documents[0].text");
+	}
+	doc.chunk_count = ENGINE_MAX_CHUNKS + 1; /* not looked at one by one */
+	assert_int_equal(engine_add(c->engine, &doc, 1, NULL, NULL, &c->arena, &commit, &c->error),
+		ST_INVALID);
+	assert_int_equal(corpus_stats(c).version, 0);
+}
+
+/* What HTML says of itself is not found, what a person reads of it is. */
+static void test_formats(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_document doc = document("h",
+		"<p class=\"attribute\">Caf&eacute; <b>terrace</b></p><script>hidden()</script>");
+	struct engine_record r;
+	struct engine_view *v;
+
+	doc.format = TEXT_HTML;
+	corpus_add_all(c, &doc, 1);
+	assert_string_equal(corpus_search(c, "cafe", 10), "h");
+	assert_string_equal(corpus_search(c, "terrace", 10), "h");
+	assert_string_equal(corpus_search(c, "attribute hidden script class", 10), "");
+	v = corpus_view(c);
+	assert_int_equal(engine_get(v, doc.id, &c->arena, &r, &c->error), ST_OK);
+	assert_true(bytes_eq(r.text, doc.text)); /* as it was given */
+	engine_view_close(v);
+	doc.format = TEXT_PLAIN;
+	corpus_add_all(c, &doc, 1);
+	assert_string_equal(corpus_search(c, "attribute", 10), "h");
+}
+
 static void test_empty_and_large(void **state)
 {
 	struct corpus *c = *state;
@@ -286,6 +384,9 @@ int main(void)
 		TEST(test_nul),
 		TEST(test_offsets),
 		TEST(test_wants),
+		TEST(test_chunks),
+		TEST(test_bad_chunks),
+		TEST(test_formats),
 		TEST(test_empty_and_large),
 	};
 

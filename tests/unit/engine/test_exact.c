@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/private.h"
+
 #define HEAD_CHUNKS 32
 #define BATCH 6
 #define LIST_SKIPS 20
@@ -23,7 +25,8 @@
 struct history {
 	struct corpus corpus;
 	struct model model;
-	unsigned calls; /* that had an idempotency key */
+	unsigned calls;    /* that had an idempotency key */
+	unsigned segments; /* of the index's files, at most */
 };
 
 /* ---- one write, to the model and, if there is one, to the engine ---- */
@@ -221,8 +224,8 @@ static void check_recall(struct corpus *c, struct engine_view *v, const struct e
 	size_t got_n;
 
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(
-			engine_recall(v, q, ks[i], pass, &c->arena, &got, &got_n, &c->error),
+		assert_int_equal(engine_recall(v, q, ks[i], pass, &c->arena, &got, &got_n,
+					 &c->error),
 			ST_OK);
 		compare_hits(want, n < ks[i] ? n : ks[i], got, got_n, query);
 	}
@@ -261,6 +264,17 @@ static void check_list(struct corpus *c, struct engine_view *v, const struct eng
 			ST_OK);
 		compare_hits(want, kept < ks[i] ? kept : ks[i], got, got_n, "without some");
 	}
+}
+
+static void note_segments(struct history *h)
+{
+	struct engine_view *v = corpus_view(&h->corpus);
+	struct lexical_stats stats;
+
+	lexical_view_stats(v->state->index, &stats);
+	engine_view_close(v);
+	if (stats.segments > h->segments)
+		h->segments = (unsigned)stats.segments;
 }
 
 /* Random queries and filters; the same ones for the same seed. */
@@ -313,13 +327,12 @@ static void check_totals(struct corpus *c, const struct model *m)
 
 /* ---- restarts ---- */
 
-static void damage_file(const struct history *h, const char *path, unsigned how)
+static void damage_file(const char *path, unsigned how)
 {
 	struct stat sb;
 	char byte = 0;
 	int fd;
 
-	(void)h;
 	if (how == 0) {
 		assert_int_equal(unlink(path), 0);
 		return;
@@ -347,7 +360,7 @@ static void damage_index(struct history *h)
 	if (n == 0)
 		return;
 	corpus_index_file(&h->corpus, model_below(&h->model.rng, (uint32_t)n), path, sizeof path);
-	damage_file(h, path, model_below(&h->model.rng, 3));
+	damage_file(path, model_below(&h->model.rng, 3));
 }
 
 /* Some steps in a child that is killed after them: all of them were answered. */
@@ -438,16 +451,18 @@ static void run_history(uint64_t seed, unsigned steps)
 		if (i % 5 == 0) {
 			check_answers(&h.corpus, &h.model, seed + i, 3);
 			check_totals(&h.corpus, &h.model);
+			note_segments(&h);
 		}
 		corpus_clear(&h.corpus);
 	}
+	assert_true(h.segments > 2); /* or the files were never looked at */
 	check_answers(&h.corpus, &h.model, seed, 20);
 	check_fresh(&h, seed, 20);
 	for (size_t f = 0; f < MODEL_FIELDS; f++) {
 		size_t number;
 
-		assert_true(engine_field_find(h.corpus.engine, bytes_of(model_field_name(f)),
-			&number));
+		assert_true(
+			engine_field_find(h.corpus.engine, bytes_of(model_field_name(f)), &number));
 		assert_int_equal(number, f);
 	}
 	corpus_close(&h.corpus);
@@ -460,7 +475,7 @@ static void test_histories(void **state)
 {
 	const char *seed = getenv("RCPD_TEST_SEED");
 	unsigned long long first = seed ? strtoull(seed, NULL, 10) : 1;
-	unsigned rounds = getenv("RCPD_TEST_LONG") ? 50 : 3;
+	unsigned rounds = getenv("RCPD_TEST_LONG") ? 100 : 6;
 
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++) {

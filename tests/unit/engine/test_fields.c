@@ -149,9 +149,9 @@ static void test_mixtures(void **state)
 {
 	struct corpus *c = *state;
 	const struct engine_value values[] = { int_value("number", 1), real_value("number", 1.5),
-		text_value("when", "2024-05-06"), text_value("when", "soon"),
-		int_value("first", 1), text_value("first", "word"), bool_value("truth", true),
-		int_value("truth", 1), text_value("late", "word"), bool_value("late", true) };
+		text_value("when", "2024-05-06"), text_value("when", "soon"), int_value("first", 1),
+		text_value("first", "word"), bool_value("truth", true), int_value("truth", 1),
+		text_value("late", "word"), bool_value("late", true) };
 
 	add(c, "a", values, sizeof values / sizeof values[0]);
 	expect_type(c, "number", ENGINE_FLOAT);
@@ -234,8 +234,8 @@ static void test_long_strings(void **state)
 static void test_declared(void **state)
 {
 	struct corpus *c = *state;
-	static struct engine_declared declared[] = { { BYTES("size"), ENGINE_INT },
-		{ BYTES("at"), ENGINE_DATE } };
+	static struct engine_declared declared[] = { { { "size", 4 }, ENGINE_INT },
+		{ { "at", 2 }, ENGINE_DATE } };
 	struct engine_value good[] = { int_value("size", 3), text_value("at", "2020-02-02") };
 	struct engine_document docs[] = { document("a", "alpha"), document("b", "bravo") };
 	struct engine_value bad = text_value("size", "large");
@@ -266,7 +266,7 @@ static void test_declared(void **state)
 static void test_declaration_changes(void **state)
 {
 	struct corpus *c = *state;
-	static struct engine_declared declared = { BYTES("n"), ENGINE_KEYWORD };
+	static struct engine_declared declared = { { "n", 1 }, ENGINE_KEYWORD };
 	struct engine_value values[] = { int_value("n", 20200202), text_value("other", "x") };
 	struct engine_field f;
 
@@ -330,6 +330,34 @@ static void test_numbers(void **state)
 	}
 }
 
+/* The latest instant of a document, for decay by age (R6). */
+static void test_instants(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_value values[] = { text_value("at", "2020-01-02"),
+		text_value("at", "2021-01-02T00:00:00Z"), text_value("at", "1960-01-01"),
+		int_value("n", 5), text_value("word", "x") };
+	struct engine_candidate *found;
+	struct engine_view *v;
+	int64_t ms = 4711, latest;
+
+	for (size_t i = 0; i < 3; i++)
+		values[i].element = true;
+	add(c, "a", values, 5);
+	add_one(c, "b", int_value("n", -7));
+	assert_true(date_parse(BYTES("2021-01-02"), &latest));
+	assert_int_equal(corpus_recall(c, "document", 10, &found), 2);
+	assert_true(bytes_eq(found[0].doc_id, BYTES("a")));
+	v = corpus_view(c);
+	assert_true(engine_instant(v, field_of(c, "at"), found[0].key, &ms));
+	assert_int_equal(ms, latest);
+	assert_false(engine_instant(v, field_of(c, "at"), found[1].key, &ms));
+	assert_true(engine_instant(v, field_of(c, "n"), found[1].key, &ms));
+	assert_int_equal(ms, -7);
+	assert_false(engine_instant(v, field_of(c, "word"), found[0].key, &ms));
+	engine_view_close(v);
+}
+
 /* Names are compared as bytes, and may hold anything. */
 static void test_names(void **state)
 {
@@ -390,7 +418,7 @@ static enum status size_of_meta(struct bytes meta, struct arena *arena, struct e
 static void test_old_corpus(void **state)
 {
 	struct corpus *c = *state;
-	static struct engine_declared declared = { BYTES("size"), ENGINE_DATE };
+	static struct engine_declared declared = { { "size", 4 }, ENGINE_DATE };
 	char id[16], meta[32];
 	unsigned batch = 500, n = batch + 20;
 
@@ -445,6 +473,7 @@ int main(void)
 		TEST(test_declared),
 		TEST(test_declaration_changes),
 		TEST(test_numbers),
+		TEST(test_instants),
 		TEST(test_names),
 		TEST(test_old_corpus),
 	};

@@ -71,12 +71,16 @@ static void test_reopen(void **state)
 	struct corpus *c = *state;
 	char id[17];
 
+	unsigned char secret[32];
+
 	corpus_add(c, "a", "alpha");
 	corpus_add(c, "b", "bravo");
 	corpus_delete(c, "a");
 	memcpy(id, engine_corpus_id(c->engine), sizeof id);
+	memcpy(secret, engine_secret(c->engine), sizeof secret);
 	corpus_reopen(c);
 	assert_string_equal(engine_corpus_id(c->engine), id);
+	assert_memory_equal(engine_secret(c->engine), secret, sizeof secret);
 	assert_string_equal(corpus_search(c, "alpha bravo", 10), "b");
 	assert_int_equal(corpus_stats(c).version, 3);
 	assert_int_equal(corpus_delete(c, "a").documents, 0);
@@ -90,6 +94,7 @@ static void test_new_ids_differ(void **state)
 	corpus_make_dir(&other);
 	corpus_open(&other);
 	assert_string_not_equal(engine_corpus_id(c->engine), engine_corpus_id(other.engine));
+	assert_memory_not_equal(engine_secret(c->engine), engine_secret(other.engine), 32);
 	corpus_close(&other);
 	corpus_remove_dir(&other);
 }
@@ -140,7 +145,8 @@ static void test_settings(void **state)
 	assert_int_equal(ask(writer, "PRAGMA user_version"), 2);
 	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
 	for (size_t i = 0; i < c->engine->store->reader_count; i++)
-		assert_int_equal(sqlite3_db_readonly(c->engine->store->readers[i].db.handle, "main"),
+		assert_int_equal(sqlite3_db_readonly(c->engine->store->readers[i].db.handle,
+					 "main"),
 			1);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "filter_model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util/mem.h"

@@ -4,6 +4,8 @@
  */
 #include "filter_fixture.h"
 
+#include <stdio.h>
+
 /* A field is missing in the views that are older than it. */
 static void test_unknown_field(void **state)
 {
@@ -227,6 +229,56 @@ static void test_cache(void **state)
 	fx_stop(&x);
 }
 
+static uint64_t hits(const struct filter_view *v)
+{
+	struct filter_stats stats;
+
+	filter_view_stats(v, &stats);
+	return stats.cache_hits;
+}
+
+/* What is known of a full block holds when it is compacted, and an older view does not
+ * push out what is known for a newer one. */
+static void test_cache_lives_on(void **state)
+{
+	struct filter_view *old;
+	uint64_t before;
+	struct fx x;
+
+	(void)state;
+	fx_start(&x, ENGINE_INT);
+	for (int i = 0; i < 64; i++)
+		fx_add(&x, &FX_INT(i % 3), 1);
+	fx_publish(&x);
+	old = filter_view_ref(x.v);
+	x.key = 70000;
+	fx_add(&x, &FX_INT(7), 1);
+	fx_publish(&x);
+	assert_int_equal(fx_ask_int(&x, ENGINE_LT, 1), UINT64_C(0x9249249249249249));
+	for (int64_t key = 1; key <= 60; key++)
+		filter_forget(x.f, key);
+	fx_publish(&x);
+	before = hits(x.v);
+	assert_int_equal(fx_ask_int(&x, ENGINE_LT, 1), UINT64_C(9) << 60);
+	assert_int_equal(hits(x.v), before + 1);
+	filter_view_unref(old);
+	old = filter_view_ref(x.v);
+	fx_add(&x, &FX_INT(7), 1);
+	fx_publish(&x);
+	(void)fx_ask_int(&x, ENGINE_LT, 1);
+	before = hits(x.v);
+	for (int i = 0; i < 3; i++) {
+		struct engine_scalar one = { .i = 1 };
+		struct engine_filter f = fm_leaf(0, ENGINE_LT, &one, 1);
+
+		(void)fx_passing(old, &f);
+		(void)fx_passing(x.v, &f);
+	}
+	assert_int_equal(hits(x.v), before + 3);
+	filter_view_unref(old);
+	fx_stop(&x);
+}
+
 /* REQ: FIL-02 */
 static void test_instants(void **state)
 {
@@ -274,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_cancel_large),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_lives_on),
 		cmocka_unit_test(test_instants),
 	};
 

@@ -108,7 +108,8 @@ static void expect_start(struct corpus *c, const char *id, const char *start)
 	struct bytes got = corpus_text(c, id);
 
 	assert_int_equal(got.data != NULL, start != NULL);
-	assert_true(!start || (got.len >= strlen(start) && !memcmp(got.data, start, strlen(start))));
+	assert_true(
+		!start || (got.len >= strlen(start) && !memcmp(got.data, start, strlen(start))));
 }
 
 /* One number for all, in the order of the line: the last of equal ids wins. */
@@ -173,6 +174,39 @@ static void test_keys(void **state)
 	assert_int_equal(again.ops[0].commit.version, nothing->commit.version);
 }
 
+/* Each call of this group brings up a field of its own. */
+static struct op *put_middle(struct by_hand *g, const struct engine_stop *stop, const char *text)
+{
+	static const struct engine_value brought[] = { { .field = { "middle", 6 },
+							       .kind = ENGINE_V_INT },
+		{ .field = { "last", 4 }, .kind = ENGINE_V_INT } };
+	struct engine_document docs[] = { document("m1", "middle"), document("m2", "middle"),
+		document("m3", "middle"), document("z", text) };
+	struct op *middle;
+
+	docs[0].values = &brought[0];
+	docs[3].values = &brought[1];
+	docs[0].value_count = docs[3].value_count = 1;
+	put(g, "a", text);
+	middle = put_many(g, docs, 3);
+	middle->stop = stop;
+	put_many(g, &docs[3], 1);
+	return middle;
+}
+
+static void check_fields(struct corpus *c, bool middle)
+{
+	size_t number;
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(engine_field_find(c->engine, BYTES("last"), &number));
+		assert_int_equal(number, 0);
+		assert_int_equal(engine_field_find(c->engine, BYTES("middle"), &number), middle);
+		assert_int_equal(engine_field_count(c->engine), middle ? 2 : 1);
+		corpus_reopen(c);
+	}
+}
+
 /* A call told to stop in the middle of the group leaves nothing, its neighbours all. */
 static void test_cancelled_inside(void **state)
 {
@@ -183,18 +217,13 @@ static void test_cancelled_inside(void **state)
 	unsigned rounds = 0;
 
 	for (; st == ST_CANCELLED; rounds++) {
-		struct engine_document docs[] = { document("m1", "middle"),
-			document("m2", "middle"), document("m3", "middle") };
 		struct by_hand g = { .c = c };
 		struct op *middle;
 		char text[32];
 
 		assert_true(rounds < 1000);
 		snprintf(text, sizeof text, "round%u", rounds);
-		put(&g, "a", text);
-		middle = put_many(&g, docs, 3);
-		middle->stop = &stop;
-		put(&g, "z", text);
+		middle = put_middle(&g, &stop, text);
 		count.left = rounds;
 		run(&g);
 		st = middle->st;
@@ -206,6 +235,7 @@ static void test_cancelled_inside(void **state)
 		expect_text(c, "a", text);
 		expect_text(c, "z", text);
 		assert_string_equal(corpus_search(c, "middle", 10), st ? "" : "m1 m2 m3");
+		check_fields(c, st == ST_OK);
 		corpus_clear(c);
 	}
 	assert_true(rounds > 4);

@@ -328,7 +328,7 @@ static void test_sqlite(void **state)
 /* Opening what is there, and making what is not; the index is there or made anew. */
 static void open_under_failure(set_failure *set, bool fresh, bool drop, long step)
 {
-	static const struct engine_declared declared = { BYTES("size"), ENGINE_INT };
+	static const struct engine_declared declared = { { "size", 4 }, ENGINE_INT };
 	struct corpus c;
 	enum status st = ST_NOMEM;
 	long n;

@@ -139,6 +139,27 @@ static void test_exact_beside_writers(void **state)
 	engine_view_close(old);
 }
 
+/* When the commit was made that a view shows. */
+static void test_time(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_view *v = corpus_view(c);
+	int64_t before = (int64_t)clock_wall_ms(), at;
+
+	assert_int_equal(engine_view_time_ms(v), 0);
+	engine_view_close(v);
+	corpus_add(c, "a", "text");
+	v = corpus_view(c);
+	at = engine_view_time_ms(v);
+	assert_true(at >= before && at <= (int64_t)clock_wall_ms());
+	engine_view_close(v);
+	corpus_reopen(c);
+	corpus_delete(c, "nothing");
+	v = corpus_view(c);
+	assert_int_equal(engine_view_time_ms(v), at);
+	engine_view_close(v);
+}
+
 static enum status open_at(struct corpus *c, uint64_t version)
 {
 	struct engine_view *v;
@@ -349,8 +370,9 @@ static void test_sweeping(void **state)
 	assert_true(becomes(c, DEAD, 0, 10000));
 	assert_int_equal(ask(c, "SELECT count(*) FROM texts"), 2);
 	assert_int_equal(ask(c, "SELECT count(*) FROM chunks"), 2);
-	assert_int_equal(ask(c, "SELECT count(*) FROM texts WHERE CAST(text AS TEXT) LIKE"
-				" '%one' OR CAST(text AS TEXT) LIKE '%two'"),
+	assert_int_equal(ask(c,
+				 "SELECT count(*) FROM texts WHERE CAST(text AS TEXT) LIKE"
+				 " '%one' OR CAST(text AS TEXT) LIKE '%two'"),
 		0);
 	add_colored(c, "d", "delta", &blue); /* a new view of the columns */
 	assert_int_equal(column_keys(c), 3);
@@ -408,6 +430,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_short, corpus_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exact_beside_writers),
+		TEST(test_time),
 		TEST(test_open_at),
 		TEST(test_ttl),
 		TEST(test_bound),

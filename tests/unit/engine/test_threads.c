@@ -135,8 +135,7 @@ static void note_version(struct crowd *crowd, uint64_t version)
 {
 	unsigned long long known = crowd->greatest;
 
-	while (version > known &&
-		!atomic_compare_exchange_weak(&crowd->greatest, &known, version))
+	while (version > known && !atomic_compare_exchange_weak(&crowd->greatest, &known, version))
 		;
 }
 
@@ -182,9 +181,9 @@ static bool view_agrees(struct engine_view *v, uint64_t *last)
 	arena_init(&arena, 0);
 	good = !engine_analyze(v, BYTES("common"), &arena, &q, NULL) &&
 		!engine_view_stats(v, &stats, NULL) &&
-		!engine_recall(v, &q, 1000, NULL, &arena, &found, &n, NULL) && stats.documents == n &&
-		stats.chunks == n && stats.version == engine_view_version(v) &&
-		stats.version >= *last;
+		!engine_recall(v, &q, 1000, NULL, &arena, &found, &n, NULL) &&
+		stats.documents == n && stats.chunks == n &&
+		stats.version == engine_view_version(v) && stats.version >= *last;
 	for (size_t i = 0; good && i < n; i++) {
 		struct engine_record r;
 		good = !engine_fetch(v, &found[i], ENGINE_TEXT, &arena, &r, NULL) &&
