@@ -108,7 +108,8 @@ const struct config_key config_keys[] = {
 	COUNT("timeouts", snapshot_ttl, "300", 1, 86400, false,
 		"seconds a state of the corpus is kept unused"),
 
-	STR("index", language, "en", "language of texts that tell none and cannot be guessed; empty: none"),
+	STR("index", language, "en",
+		"language of texts that tell none and cannot be guessed; empty: none"),
 	STR("index", fields, "", "types of fields that filters can name, as name:type name:type"),
 	COUNT("index", chunk_tokens, "512", 32, 100000, false, "tokens of a chunk at most"),
 	COUNT("index", chunk_overlap, "64", 0, 49999, false,

@@ -12,8 +12,8 @@
 #include "util/hash.h"
 #include "util/utf8.h"
 
-#define GUESS_BYTES 32768 /* of HTML, where a language is guessed */
-#define MAX_SEEN 4096 /* distinct names in a call; values under later ones are dropped */
+#define GUESS_BYTES 32768       /* of HTML, where a language is guessed */
+#define MAX_SEEN ((size_t)4096) /* distinct names in a call; values under later ones go */
 
 struct preparation {
 	struct engine *en;
@@ -155,32 +155,36 @@ static enum status prepare_meta(struct preparation *p, const struct engine_docum
 /* ---- chunks ---- */
 
 /* Of HTML, what a person reads; the tags are English to any guesser. */
-static enum text_lang guess(struct bytes text, enum text_format format)
+static enum status guess(struct bytes text, enum text_format format, enum text_lang *ret)
 {
 	struct strbuf plain = STRBUF_INIT;
-	enum text_lang lang;
+	enum status st = ST_OK;
 
 	if (format == TEXT_HTML) {
 		text.len = utf8_floor(text.data, text.len,
 			text.len < GUESS_BYTES ? text.len : GUESS_BYTES);
-		if (text_plain(text, format, &plain, &text))
-			text.len = 0;
+		st = text_plain(text, format, &plain, &text);
 	}
-	lang = text_lang_detect(text);
+	if (!st)
+		*ret = text_lang_detect(text);
 	strbuf_release(&plain);
-	return lang;
+	return st;
 }
 
-static enum text_lang language_of(const struct engine *en, const struct engine_document *doc)
+static enum status find_language(const struct engine *en, const struct engine_document *doc,
+	enum text_lang *ret, struct error *e)
 {
-	enum text_lang lang;
-
-	if (doc->lang.data && doc->lang.len > 0)
-		return text_lang_parse(doc->lang); /* an unknown one: without stems */
-	lang = guess(doc->text, doc->format);
-	if (lang == TEXT_LANG_NONE && doc->title.data)
-		lang = text_lang_detect(doc->title);
-	return lang == TEXT_LANG_NONE ? en->language : lang;
+	if (doc->lang.data && doc->lang.len > 0) {
+		*ret = text_lang_parse(doc->lang); /* an unknown one: without stems */
+		return ST_OK;
+	}
+	if (guess(doc->text, doc->format, ret))
+		return engine_no_memory(e);
+	if (*ret == TEXT_LANG_NONE && doc->title.data)
+		*ret = text_lang_detect(doc->title);
+	if (*ret == TEXT_LANG_NONE)
+		*ret = en->language;
+	return ST_OK;
 }
 
 static enum status place_chunks(struct preparation *p, const struct engine_document *doc,
@@ -277,9 +281,10 @@ static enum status prepare_document(struct preparation *p, const struct engine_d
 		.source = doc->source,
 		.lang = doc->lang,
 		.format = doc->format,
-		.analysis = language_of(p->en, doc),
 		.contextual = doc->contextual };
-	st = prepare_meta(p, doc, i, ret);
+	st = find_language(p->en, doc, &ret->row.analysis, p->e);
+	if (!st)
+		st = prepare_meta(p, doc, i, ret);
 	if (!st)
 		st = place_chunks(p, doc, ret);
 	if (!st)

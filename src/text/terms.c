@@ -64,7 +64,7 @@ static const struct {
 	[TEXT_LANG_DA] = { "danish", SCRIPT_LATIN },
 	[TEXT_LANG_DE] = { "german", SCRIPT_LATIN },
 	[TEXT_LANG_EL] = { "greek", SCRIPT_GREEK, true },
-	[TEXT_LANG_EN] = { "english", SCRIPT_LATIN },
+	[TEXT_LANG_EN] = { "english", SCRIPT_LATIN, true },
 	[TEXT_LANG_ES] = { "spanish", SCRIPT_LATIN },
 	[TEXT_LANG_FI] = { "finnish", SCRIPT_LATIN },
 	[TEXT_LANG_FR] = { "french", SCRIPT_LATIN, true },

@@ -393,8 +393,8 @@ def test_X8_D36_a_delete_by_filter(rcpd, tmp_path):
 def test_X8_D36_a_delete_takes_every_chunk_of_its_documents(rcpd):
 	server = rcpd(env={"RCPD_CHUNK_TOKENS": "32", "RCPD_CHUNK_OVERLAP": "8"})
 	long = " ".join(f"Sentence number {i} tells something about chunks." for i in range(100))
-	chunks = server.result("index/add", {"documents": [{"id": f"d{i}", "text": long, "meta": {"n": i}}
-		for i in range(3)]})["chunks"]
+	chunks = server.result("index/add", {"chunk": True, "documents": [
+		{"id": f"d{i}", "text": long, "meta": {"n": i}} for i in range(3)]})["chunks"]
 	assert chunks >= 30
 	assert server.result("index/delete", {"filter": leaf("n", "gte", 1)})["deleted"] == 2
 	hits = server.result("retrieve", {"query": "sentence number tells something about chunks", "k": 1000, "candidateK": 1000})["hits"]

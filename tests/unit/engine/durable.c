@@ -1,6 +1,7 @@
 /* durable.c: see durable.h: folders, calls and the model. */
 #include "durable.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "durable_private.h"
+#include "util/log.h"
+#include "util/strbuf.h"
 
 #define HEAD_CHUNKS 6
 
@@ -63,6 +66,49 @@ enum status durable_open(const char *dir, struct engine **ret, struct error *e)
 		.declared_count = 3 };
 
 	return engine_open(&opt, ret, e);
+}
+
+/* What goes to stderr from here on goes to a file; returns the old one. */
+static int divert_stderr(const char *path)
+{
+	int old = dup(2), fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+
+	require(old >= 0 && fd >= 0 && dup2(fd, 2) == 2, "%s", path);
+	close(fd);
+	return old;
+}
+
+static bool has_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "r");
+	char line[1024];
+	bool found = false;
+
+	require(f, "%s", path);
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, text) != NULL;
+	fclose(f);
+	return found;
+}
+
+struct engine *durable_open_whole(const char *dir)
+{
+	char path[DURABLE_PATH + 16];
+	struct engine *en;
+	struct error e;
+	enum status st;
+	int old;
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	old = divert_stderr(path);
+	log_set_level(LOG_WARNING);
+	st = durable_open(dir, &en, &e);
+	log_set_level(LOG_OFF);
+	dup2(old, 2);
+	close(old);
+	require(st == ST_OK, "%s (%s)", e.message, e.detail);
+	require(!has_text(path, "anew"), "the index was made anew");
+	return en;
 }
 
 static void ask_ok(sqlite3 *h, const char *sql)
@@ -200,7 +246,7 @@ bool is_long(int writer, int call, int slot)
 	return mix((uint32_t)(writer * SLOTS + slot), (uint32_t)call + 7) % 4 == 0;
 }
 
-static void put_words(char *text, size_t size, uint32_t seed, unsigned n)
+static void put_words(struct strbuf *text, uint32_t seed, unsigned n)
 {
 	static const char *const words[] = { "river", "stone", "garden", "winter", "paper",
 		"window", "bridge", "market", "copper", "lantern", "harbour", "meadow", "engine",
@@ -210,33 +256,36 @@ static void put_words(char *text, size_t size, uint32_t seed, unsigned n)
 		uint32_t h = mix(seed, i);
 
 		/* The first words are frequent, the last ones rare. */
-		strncat(text, words[h % 16 & h >> 8 % 16], size - strlen(text) - 1);
-		strncat(text, i + 1 < n ? " " : ".", size - strlen(text) - 1);
+		strbuf_adds(text, words[h % 16 & h >> 8 % 16]);
+		strbuf_addc(text, i + 1 < n ? ' ' : '.');
 	}
 }
 
-static char *make_text(struct arena *arena, int writer, int call, int slot,
+static struct bytes make_text(struct arena *arena, int writer, int call, int slot,
 	struct engine_chunk *chunks, size_t *ret_chunks)
 {
 	uint32_t seed = mix((uint32_t)(writer * SLOTS + slot), (uint32_t)call);
 	size_t n = is_long(writer, call, slot) ? LONG_CHUNKS : 1;
-	char text[2048] = "", word[16];
+	struct strbuf text = STRBUF_INIT;
+	struct bytes copy;
+	char word[16];
 
+	unique_word(writer, call, slot, word);
 	for (size_t c = 0; c < n; c++) {
 		uint32_t h = mix(seed, (uint32_t)c + 50);
 
-		chunks[c] = (struct engine_chunk){ .byte_start = strlen(text) };
-		if (c == 0) {
-			unique_word(writer, call, slot, word);
-			strcat(text, word);
-			strcat(text, " ");
-		}
-		put_words(text, sizeof(text), h, 3 + h % 12);
-		chunks[c].byte_end = strlen(text);
-		strcat(text, "\n");
+		chunks[c] = (struct engine_chunk){ .byte_start = text.len };
+		if (c == 0)
+			strbuf_addf(&text, "%s ", word);
+		put_words(&text, h, 3 + h % 12);
+		chunks[c].byte_end = text.len;
+		strbuf_addc(&text, '\n');
 	}
+	require(strbuf_ok(&text), "memory");
+	copy = (struct bytes){ arena_dup(arena, text.data, text.len), text.len };
+	strbuf_release(&text);
 	*ret_chunks = n > 1 ? n : 0;
-	return arena_dup(arena, text, strlen(text));
+	return copy;
 }
 
 static void set_value(struct engine_value *v, const char *name, int64_t number)
@@ -257,7 +306,7 @@ void make_document(struct arena *arena, int writer, int call, int slot, struct e
 	slot_id(writer, slot, id);
 	*ret = (struct engine_document){ .values = values, .value_count = 3, .chunks = chunks };
 	ret->id = (struct bytes){ arena_dup(arena, id, strlen(id)), strlen(id) };
-	ret->text = bytes_of(make_text(arena, writer, call, slot, chunks, &ret->chunk_count));
+	ret->text = make_text(arena, writer, call, slot, chunks, &ret->chunk_count);
 	ret->lang = bytes_of("en");
 	if (call % 3 == 0)
 		ret->title = bytes_of("river market");

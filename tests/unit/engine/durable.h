@@ -61,6 +61,9 @@ void durable_make_dir(char path[DURABLE_PATH]);
 void durable_remove(const char *path);
 /* Opens with small heads, so that seals, merges and sweeps run all the time. */
 enum status durable_open(const char *dir, struct engine **ret, struct error *e);
+/* The same; it must succeed, and take up the files of the index as they are: after a
+ * kill they are whole, so that nothing is made anew. */
+struct engine *durable_open_whole(const char *dir);
 /* PRAGMA integrity_check and foreign keys, through a connection that leaves the
  * write-ahead log as it is. */
 void durable_check_rows(const char *dir);

@@ -79,15 +79,6 @@ static void tell_resolved(void *arg, int writer, int call, bool applied, uint64_
 	tell(c->report, applied ? APPLIED : SKIPPED, writer, call, version);
 }
 
-static struct engine *open_corpus(const struct crash *c)
-{
-	struct engine *en;
-	struct error e;
-
-	require(durable_open(c->dir, &en, &e) == ST_OK, "%s (%s)", e.message, e.detail);
-	return en;
-}
-
 static void check(struct crash *c, struct engine *en)
 {
 	struct engine *fresh;
@@ -208,7 +199,7 @@ static void write_for_ever(struct crash *c, const char *arg)
 
 	(void)arg;
 	for (unsigned round = 0;; round++) {
-		struct engine *en = open_corpus(c);
+		struct engine *en = durable_open_whole(c->dir);
 
 		for (int w = 0; w < WRITERS; w++) {
 			t[w] = (struct thread){ c, en, w, 10 + round * 20 % 70 };
@@ -222,7 +213,7 @@ static void write_for_ever(struct crash *c, const char *arg)
 
 static void check_and_leave(struct crash *c, const char *arg)
 {
-	struct engine *en = open_corpus(c);
+	struct engine *en = durable_open_whole(c->dir);
 
 	check(c, en);
 	if (!arg)
@@ -275,7 +266,7 @@ static void write_until_hit(struct crash *c, const char *fault)
 	 * segment gets to disk. */
 	if (c->strict)
 		require(fault_add("lexical.segment.write=stall:599999"), "fault");
-	en = open_corpus(c);
+	en = durable_open_whole(c->dir);
 	check(c, en);
 	require(fault_add(fault), "%s", fault);
 	for (unsigned n = 0; n < MOST_CALLS; n++)

@@ -475,7 +475,7 @@ static void test_histories(void **state)
 {
 	const char *seed = getenv("RCPD_TEST_SEED");
 	unsigned long long first = seed ? strtoull(seed, NULL, 10) : 1;
-	unsigned rounds = getenv("RCPD_TEST_LONG") ? 100 : 6;
+	unsigned rounds = getenv("RCPD_TEST_LONG") ? 100 : 4;
 
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++) {

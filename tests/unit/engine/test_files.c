@@ -99,6 +99,55 @@ static void test_new_ids_differ(void **state)
 	corpus_remove_dir(&other);
 }
 
+/* The index is a cache: without it everything is found all the same. */
+static void test_index_gone(void **state)
+{
+	struct corpus *c = *state;
+	char path[600];
+
+	corpus_add(c, "a", "alpha");
+	corpus_add(c, "b", "bravo");
+	corpus_delete(c, "a");
+	for (unsigned i = 0; i < 3; i++) {
+		corpus_close(c);
+		if (i < 2)
+			corpus_drop_index(c);
+		if (i == 1) { /* something else is in its place */
+			write_file(c, "index", "x", 1);
+			assert_int_equal(try_open(c), ST_IO);
+			assert_non_null(strstr(c->error.message, "index"));
+			corpus_path(c, "index", path, sizeof path);
+			assert_int_equal(unlink(path), 0);
+		}
+		corpus_open(c);
+		assert_string_equal(corpus_search(c, "alpha bravo", 10), "b");
+	}
+}
+
+/* An index of a later state than the rows, as after restoring a copy of them. */
+static void test_rows_restored(void **state)
+{
+	struct corpus *c = *state;
+	struct file old;
+
+	corpus_add(c, "a", "alpha");
+	corpus_add(c, "b", "bravo");
+	corpus_close(c);
+	old = read_file(c, "rcpd.db");
+	corpus_open(c);
+	corpus_delete(c, "a");
+	corpus_add(c, "c", "charlie");
+	corpus_close(c);
+	write_file(c, "rcpd.db", old.data, old.len);
+	corpus_open(c);
+	assert_string_equal(corpus_search(c, "alpha", 10), "a");
+	assert_string_equal(corpus_search(c, "bravo charlie", 10), "b");
+	corpus_add(c, "d", "delta charlie");
+	corpus_reopen(c);
+	assert_string_equal(corpus_search(c, "charlie", 10), "d");
+	free(old.data);
+}
+
 static void test_private_mode(void **state)
 {
 	struct corpus *c = *state;
@@ -551,6 +600,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_reopen),
 		TEST(test_new_ids_differ),
+		TEST(test_index_gone),
+		TEST(test_rows_restored),
 		TEST(test_private_mode),
 		TEST(test_settings),
 		TEST(test_locked),

@@ -198,6 +198,48 @@ static void test_kill_at_commit(void **state)
 	}
 }
 
+/* Opens the corpus and waits for the keeper to sweep, which the fault point ends. */
+static void sweep_until_killed(const struct corpus *c)
+{
+	struct engine_options opt = { .dir = c->dir, .readers = 1, .max_fields = 16 };
+	struct engine *en;
+
+	setenv("RCPD_FAULTS", "store.sweep=kill", 1);
+	if (!fault_setup() || engine_open(&opt, &en, NULL))
+		_exit(200);
+	clock_sleep_ms(20000);
+	_exit(201);
+}
+
+/* REQ: IDX-02: background work may die at any moment too. */
+static void test_kill_in_sweep(void **state)
+{
+	struct corpus c;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	corpus_make_dir(&c);
+	corpus_open(&c);
+	for (unsigned i = 0; i < 10; i++)
+		corpus_add(&c, i % 2 ? "a" : "b", i < 8 ? "old text" : "new text");
+	corpus_close(&c);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		sweep_until_killed(&c);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	corpus_check(&c);
+	corpus_open(&c);
+	assert_string_equal(corpus_search(&c, "new", 10), "a b");
+	assert_string_equal(corpus_search(&c, "old", 10), "");
+	assert_int_equal(corpus_stats(&c).version, 10);
+	corpus_close(&c);
+	corpus_check(&c);
+	corpus_remove_dir(&c);
+}
+
 static bool stop_at(void *arg)
 {
 	return clock_mono_ms() >= *(uint64_t *)arg;
@@ -277,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_kill),
 #ifdef RCPD_FAULT_POINTS
 		cmocka_unit_test(test_kill_at_commit),
+		cmocka_unit_test(test_kill_in_sweep),
 		cmocka_unit_test(test_stop_in_stall),
 #endif
 	};

@@ -371,9 +371,9 @@ static void test_open_ours(void **state)
 static void test_open_sqlite(void **state)
 {
 	(void)state;
-	open_under_failure(fail_sqlite, true, false, 11);
-	open_under_failure(fail_sqlite, false, false, 3);
-	open_under_failure(fail_sqlite, false, true, 3);
+	open_under_failure(fail_sqlite, true, false, 97);
+	open_under_failure(fail_sqlite, false, false, 23);
+	open_under_failure(fail_sqlite, false, true, 23);
 }
 
 int main(void)
