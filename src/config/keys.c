@@ -89,7 +89,7 @@ const struct config_key config_keys[] = {
 	COUNT("limits", session_ttl, "3600", 1, 2592000, false, "seconds a session lives unused"),
 	COUNT("limits", max_snapshots, "1000", 1, 100000, false,
 		"states of the corpus kept for pages and pinned versions"),
-	COUNT("limits", max_fields, "256", 0, 10000, false,
+	COUNT("limits", max_fields, "256", 0, 1000, false,
 		"fields that filters can name, declared ones included"),
 
 	COUNT("timeouts", deadline_ms, "25000", 1, 3600000, true,

@@ -4,6 +4,9 @@
  * frequency and length. Depends on the row alone, so that a chunk which dies can be
  * taken out of the index by the same terms that it was put in with.
  *
+ * Every chunk of a document is analysed with the whole title again, when it comes and
+ * when it goes, the latter by the writer alone: a title's length is bounded here.
+ *
  * Scratch is kept from chunk to chunk: nothing is allocated once it has grown.
  */
 #include "engine/private.h"
@@ -11,8 +14,10 @@
 #include "engine/lexical/postings.h"
 #include "util/hash.h"
 #include "util/mem.h"
+#include "util/utf8.h"
 
 #define FIRST_SLOTS 1024 /* power of two; half of them used at most */
+#define TITLE_MOST 2048  /* bytes of a title that are searched */
 
 struct word {
 	uint64_t hash;
@@ -112,6 +117,28 @@ void analyzer_put(struct analyzers *pool, struct analyzer *a)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+enum status bag_copy(const struct bag *from, struct arena *arena, struct bag *ret, struct error *e)
+{
+	size_t bytes = 0;
+	char *at;
+
+	for (size_t i = 0; i < from->n; i++)
+		bytes += from->terms[i].term.len;
+	*ret = *from;
+	ret->terms = arena_array(arena, from->n ? from->n : 1, sizeof(*ret->terms));
+	at = arena_alloc(arena, bytes ? bytes : 1);
+	if (!ret->terms || !at)
+		return engine_no_memory(e);
+	for (size_t i = 0; i < from->n; i++) {
+		struct bytes term = from->terms[i].term;
+
+		memcpy(at, term.data, term.len);
+		ret->terms[i] = (struct lexical_term){ { at, term.len }, from->terms[i].tf };
+		at += term.len;
+	}
+	return ST_OK;
+}
+
 struct text_analyzer *analyzer_text(struct analyzer *a)
 {
 	return a->text;
@@ -119,7 +146,8 @@ struct text_analyzer *analyzer_text(struct analyzer *a)
 
 void analyzer_version(struct strbuf *out)
 {
-	strbuf_addf(out, "%s title=%d", text_analyze_version(), ENGINE_TITLE_WEIGHT);
+	strbuf_addf(out, "%s title=%d of %d", text_analyze_version(), ENGINE_TITLE_WEIGHT,
+		TITLE_MOST);
 }
 
 /* ---- the table ---- */
@@ -239,14 +267,16 @@ static enum status add_text(struct analyzer *a, struct bytes text, enum text_lan
 enum status analyzer_bag(struct analyzer *a, const struct store_row *row, struct bag *ret,
 	struct error *e)
 {
-	struct bytes plain;
+	struct bytes plain, title = row->title;
 	enum status st;
 
+	if (title.len > TITLE_MOST)
+		title.len = utf8_floor(title.data, title.len, TITLE_MOST);
 	reset(a);
 	strbuf_reset(&a->plain);
 	if (text_plain(row->text, row->format, &a->plain, &plain))
 		return engine_no_memory(e);
-	st = add_text(a, row->title, row->analysis, ENGINE_TITLE_WEIGHT, e);
+	st = add_text(a, title, row->analysis, ENGINE_TITLE_WEIGHT, e);
 	if (!st && row->contextual)
 		st = add_text(a, row->context, row->analysis, 1, e);
 	if (!st)

@@ -12,8 +12,9 @@
 #include "util/mem.h"
 
 #define FILTER_CACHE (64u << 20) /* bytes of results of earlier filters, at most */
-#define CLOSE_MS 5000            /* for writing the head at a clean end */
-#define EXTRA_READERS 2          /* for the leader of a group and for loading */
+#define HELD_BYTES (160u << 20)
+#define CLOSE_MS 5000   /* for writing the head at a clean end */
+#define EXTRA_READERS 2 /* for the leader of a group and for loading */
 
 static enum status make_index_folder(const char *dir, struct error *e)
 {
@@ -64,6 +65,7 @@ enum status engine_open(const struct engine_options *opt, struct engine **ret, s
 	en->k1 = opt->k1 > 0 ? opt->k1 : ENGINE_K1;
 	en->b = opt->k1 > 0 ? opt->b : ENGINE_B;
 	en->head_chunks = opt->head_chunks;
+	en->held_bytes = opt->held_bytes ? opt->held_bytes : HELD_BYTES;
 	en->last_columned = INT64_MIN;
 	st = open_parts(en, opt, e);
 	if (st)
@@ -133,14 +135,53 @@ enum status engine_add(struct engine *en, const struct engine_document *docs, si
 	return st;
 }
 
+static enum status prepare_delete(struct engine *en, const struct bytes *ids, size_t n,
+	const struct engine_stop *stop, struct arena *arena, const struct departure **ret,
+	struct error *e)
+{
+	struct departures d = { .en = en, .arena = arena, .stop = stop };
+	struct departure *leaving = arena_array(arena, n ? n : 1, sizeof(*leaving));
+	enum status st = leaving ? ST_OK : engine_no_memory(e);
+
+	for (size_t i = 0; !st && i < n; i++) {
+		if (engine_stopped(stop))
+			st = error_set(e, ST_CANCELLED, "cancelled");
+		else if (ids[i].data)
+			st = departure_make(&d, ids[i], &leaving[i], e);
+	}
+	departures_release(&d);
+	*ret = leaving;
+	return st;
+}
+
 enum status engine_delete(struct engine *en, const struct bytes *ids, size_t n,
 	const struct engine_stop *stop, struct engine_commit *ret, struct error *e)
 {
 	struct op op = { .kind = OP_DELETE, .ids = ids, .id_count = n, .stop = stop };
-	enum status st = queue_run(en, &op, e);
+	struct arena arena;
+	enum status st;
 
+	arena_init(&arena, 0);
+	st = prepare_delete(en, ids, n, stop, &arena, &op.leaving, e);
+	if (!st)
+		st = queue_run(en, &op, e);
+	arena_release(&arena);
 	if (!st)
 		*ret = op.commit;
+	return st;
+}
+
+/* The filter's columns are read before the call queues: the leader then finds what it
+ * says about full blocks in the cache. */
+static enum status warm_filter(struct engine *en, const struct engine_filter *filter,
+	const struct engine_stop *stop, struct arena *arena, struct error *e)
+{
+	struct engine_state *state = states_current(&en->states);
+	struct lexical_filter pass;
+	uint64_t count;
+	enum status st = filter_eval(state->columns, filter, stop, arena, &pass, &count, e);
+
+	states_unref(&en->states, state);
 	return st;
 }
 
@@ -152,7 +193,9 @@ enum status engine_delete_where(struct engine *en, const struct engine_filter *f
 	enum status st;
 
 	arena_init(&arena, 0);
-	st = queue_run(en, &op, e);
+	st = warm_filter(en, filter, stop, &arena, e);
+	if (!st)
+		st = queue_run(en, &op, e);
 	arena_release(&arena);
 	if (!st)
 		*ret = op.commit;

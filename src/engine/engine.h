@@ -83,6 +83,7 @@ struct engine_options {
 	enum text_lang language; /* of texts whose language nobody tells; NONE: guessed alone */
 	double k1, b;            /* BM25; k1 = 0: the defaults 1.2 and 0.75 */
 	size_t head_chunks;      /* the index's part in memory; 0: 16,384. Small ones for tests */
+	size_t held_bytes;       /* of old heads that kept states may hold; 0: 160 MiB */
 	unsigned snapshot_ttl_s; /* how long a view lives on after its last use */
 	size_t max_snapshots;    /* how many may */
 	size_t max_fields;       /* fields kept, declared ones included; later ones are not */

@@ -14,7 +14,6 @@
 #define PERIOD_MS 1000     /* between looks when nobody pokes */
 #define RETRY_MS 5000      /* after a failure, a full disk for instance */
 #define IDLE_HEAD_MS 60000 /* between heads that are written for want of anything else */
-#define MOST_HELD_HEADS 8  /* old heads that kept states may hold in memory */
 
 /* Waits; false: time to end. */
 static bool wait_for_work(struct keeper *k, uint64_t ms)
@@ -39,6 +38,22 @@ static bool is_stopping(struct keeper *k)
 	return __atomic_load_n(&k->stop, __ATOMIC_RELAXED);
 }
 
+/* What was sealed and merged is for readers too: the current state gets the index's
+ * newest view if that shows the same commit. Without memory: another time. */
+static void refresh_current(struct engine *en)
+{
+	struct engine_state *old = states_current(&en->states), *fresh = NULL;
+	struct lexical_view *index = lexical_view_get(en->index);
+
+	if (index == old->index || lexical_view_commit(index) != old->totals.version)
+		lexical_view_unref(index);
+	else
+		fresh = state_new(index, filter_view_ref(old->columns), &old->totals);
+	if (fresh)
+		states_refresh(&en->states, old, fresh);
+	states_unref(&en->states, old);
+}
+
 static bool maintain(struct engine *en, struct error *e)
 {
 	bool more = true;
@@ -46,13 +61,14 @@ static bool maintain(struct engine *en, struct error *e)
 	while (more && !is_stopping(&en->keeper)) {
 		e->code = ST_OK;
 		more = lexical_maintain(en->index, &en->keeper.stop, e);
+		refresh_current(en);
 		if (e->code == ST_CANCELLED)
 			e->code = ST_OK;
 		if (e->code)
 			return false;
 	}
-	/* A kept state may hold a head that is on disk by now: some 20 MB each. */
-	while (lexical_held_heads(en->index) > MOST_HELD_HEADS && states_drop_one(&en->states))
+	/* A kept state may hold a head that is on disk by now. */
+	while (lexical_held_bytes(en->index) > en->held_bytes && states_drop_one(&en->states))
 		;
 	return true;
 }
@@ -75,7 +91,8 @@ static void write_idle_head(struct engine *en, uint64_t last_death)
 	lexical_freeze(en->index);
 }
 
-/* One step a period: sweeping shares the disk with writers. */
+/* One small step; the group that takes it pokes us for the next one, so that writers come
+ * in between. */
 static bool sweep(struct engine *en, struct error *e)
 {
 	struct keeper *k = &en->keeper;
@@ -106,7 +123,8 @@ static void *keep(void *arg)
 		bool ok;
 
 		states_expire(&en->states);
-		ok = maintain(en, &e) && sweep(en, &e);
+		ok = maintain(en, &e);
+		ok = sweep(en, &e) && ok; /* whatever became of the index */
 		if (!ok && !failing)
 			log_event(LOG_WARNING,
 				"background work on the corpus failed: will try again",
@@ -130,10 +148,10 @@ enum status keeper_start(struct engine *en, struct error *e)
 	if (!k->ready)
 		return engine_no_memory(e);
 	pthread_mutex_init(&k->lock, NULL);
-	if (pthread_create(&k->thread, NULL, keep, en))
-		return error_set(e, ST_UNAVAILABLE, "cannot start a thread");
-	k->started = true;
-	return ST_OK;
+	pthread_mutex_lock(&k->lock); /* the thread looks at started too */
+	k->started = pthread_create(&k->thread, NULL, keep, en) == 0;
+	pthread_mutex_unlock(&k->lock);
+	return k->started ? ST_OK : error_set(e, ST_UNAVAILABLE, "cannot start a thread");
 }
 
 void keeper_poke(struct engine *en)

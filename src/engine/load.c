@@ -62,7 +62,8 @@ static enum status index_row(void *arg, const struct store_row *row, struct erro
 		st = publish_chunk(l->en, row->key, row->doc_id, row->no, &bag, e);
 	if (st)
 		return st;
-	if (++l->chunks % SEAL_EVERY == 0 && l->dir) {
+	l->chunks++;
+	if (l->dir && (l->chunks % SEAL_EVERY == 0 || lexical_heavy(l->en->index))) {
 		report(l);
 		/* A full disk is no reason not to start: the head stays in memory. */
 		(void)seal(l, e);
@@ -363,16 +364,16 @@ enum status load_all(struct engine *en, const struct engine_options *opt, struct
 	if (!st)
 		st = load_what_there_is(en, &version, e);
 	if (!st)
+		mark_declared(en, opt);
+	if (!st)
 		st = load_old_values(en, opt, e);
 	if (!st) {
 		en->last_columned = INT64_MIN;
 		l.dir = dir.data;
 		st = load(&l, e);
 	}
-	if (!st) {
-		mark_declared(en, opt);
+	if (!st)
 		atomic_store(&en->last_death, version);
-	}
 	strbuf_release(&dir);
 	return st;
 }

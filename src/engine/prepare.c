@@ -20,6 +20,7 @@ struct preparation {
 	struct arena *arena;
 	const struct engine_stop *stop;
 	struct analyzer *analyzer;
+	struct departures departures;
 	struct additions *out;
 	struct error *e;
 	uint32_t *slots; /* of seen fields: open addressing, 1 + place */
@@ -217,28 +218,6 @@ static enum status place_chunks(struct preparation *p, const struct engine_docum
 	return ST_OK;
 }
 
-static enum status copy_bag(struct preparation *p, const struct bag *from, struct bag *to)
-{
-	size_t bytes = 0;
-	char *at;
-
-	for (size_t i = 0; i < from->n; i++)
-		bytes += from->terms[i].term.len;
-	*to = *from;
-	to->terms = arena_array(p->arena, from->n ? from->n : 1, sizeof(*to->terms));
-	at = arena_alloc(p->arena, bytes ? bytes : 1);
-	if (!to->terms || !at)
-		return engine_no_memory(p->e);
-	for (size_t i = 0; i < from->n; i++) {
-		struct bytes term = from->terms[i].term;
-
-		memcpy(at, term.data, term.len);
-		to->terms[i] = (struct lexical_term){ { at, term.len }, from->terms[i].tf };
-		at += term.len;
-	}
-	return ST_OK;
-}
-
 static enum status analyze_chunks(struct preparation *p, struct prepared *ret)
 {
 	const struct store_document *doc = &ret->row;
@@ -262,7 +241,7 @@ static enum status analyze_chunks(struct preparation *p, struct prepared *ret)
 			return error_set(p->e, ST_CANCELLED, "cancelled");
 		st = analyzer_bag(p->analyzer, &row, &bag, p->e);
 		if (!st)
-			st = copy_bag(p, &bag, &ret->bags[c]);
+			st = bag_copy(&bag, p->arena, &ret->bags[c], p->e);
 	}
 	return st;
 }
@@ -290,6 +269,8 @@ static enum status prepare_document(struct preparation *p, const struct engine_d
 	if (!st)
 		st = analyze_chunks(p, ret);
 	if (!st)
+		st = departure_make(&p->departures, doc->id, &ret->leaving, p->e);
+	if (!st)
 		p->out->n++;
 	return st;
 }
@@ -307,7 +288,12 @@ static enum status make_room(struct preparation *p, size_t n)
 enum status prepare(struct engine *en, const struct engine_document *docs, size_t n,
 	const struct engine_stop *stop, struct arena *arena, struct additions *ret, struct error *e)
 {
-	struct preparation p = { .en = en, .arena = arena, .stop = stop, .out = ret, .e = e };
+	struct preparation p = { .en = en,
+		.arena = arena,
+		.stop = stop,
+		.departures = { .en = en, .arena = arena, .stop = stop },
+		.out = ret,
+		.e = e };
 	bool *superseded = NULL;
 	enum status st = ST_OK;
 
@@ -324,6 +310,7 @@ enum status prepare(struct engine *en, const struct engine_document *docs, size_
 		if (!superseded[i])
 			st = prepare_document(&p, &docs[i], i);
 	analyzer_put(&en->analyzers, p.analyzer);
+	departures_release(&p.departures);
 	return st;
 }
 

@@ -2,7 +2,8 @@
  * engine/private.h: what the files of the engine share.
  *
  *   engine.c    options in, everything made and freed in order
- *   analyzer.c  texts to bags of terms      prepare.c  what of a write needs no lock
+ *   analyzer.c  texts to bags of terms      prepare.c  what of a write needs no lock,
+ *                                           departure.c, and of what it will bury
  *   queue.c     who leads a group of writes group.c    the group's transaction
  *   publish.c   what was committed goes into index and columns, and becomes a state
  *   load.c      the same from the rows: at the start, and after memory was short
@@ -61,6 +62,8 @@ void analyzers_release(struct analyzers *pool);
 enum status analyzer_take(struct analyzers *pool, struct analyzer **ret, struct error *e);
 void analyzer_put(struct analyzers *pool, struct analyzer *a); /* NULL is fine */
 struct text_analyzer *analyzer_text(struct analyzer *a);
+/* A bag of its own in an arena. ST_NOMEM. */
+enum status bag_copy(const struct bag *from, struct arena *arena, struct bag *ret, struct error *e);
 /* The terms of a chunk: its text, its title with its weight, its context if contextual.
  * *ret is the analyzer's until the next call. */
 enum status analyzer_bag(struct analyzer *a, const struct store_row *row, struct bag *ret,
@@ -147,6 +150,9 @@ struct engine_state *state_new(struct lexical_view *index, struct filter_view *c
 	const struct store_totals *totals);
 /* Makes it the current one; takes the reference. */
 void states_publish(struct states *s, struct engine_state *state);
+/* Puts fresh in the place of old if that is still the current one; both show the same.
+ * Takes the reference to fresh, not the one to old. */
+void states_refresh(struct states *s, struct engine_state *old, struct engine_state *fresh);
 struct engine_state *states_current(struct states *s); /* new reference */
 /* The kept or current state of that version, or NULL. New reference. */
 struct engine_state *states_find(struct states *s, uint64_t version);
@@ -158,6 +164,30 @@ bool states_drop_one(struct states *s);
 /* The version of the oldest state that is alive. */
 uint64_t states_oldest(struct states *s);
 
+/* ---- departure.c ---- */
+
+/* The bags of a document that a call is about to bury, made before the call queues: the
+ * leader would otherwise analyse its text while all writers wait. */
+struct departure {
+	int64_t document; /* whose they are; 0: nobody's */
+	struct bag *bags; /* by chunk number */
+	uint64_t n;
+};
+
+struct departures {
+	struct engine *en;
+	struct arena *arena;
+	const struct engine_stop *stop;
+	struct analyzer *analyzer; /* these two are taken when needed */
+	struct store_reader *reader;
+};
+
+/* What lives under id now, into the arena; nothing (0) if that is nobody, or once the
+ * arena is large. The leader checks that it is still so. */
+enum status departure_make(struct departures *d, struct bytes id, struct departure *ret,
+	struct error *e);
+void departures_release(struct departures *d);
+
 /* ---- prepare.c ---- */
 
 struct prepared {
@@ -166,6 +196,7 @@ struct prepared {
 	/* Its values; field is a place in the call's seen fields or VALUES_NO_FIELD. */
 	struct filter_value *values;
 	size_t value_count;
+	struct departure leaving;    /* what it most likely replaces */
 	struct store_keys keys, old; /* by the group: what it is now and was before */
 };
 
@@ -192,9 +223,10 @@ enum op_kind { OP_ADD, OP_DELETE, OP_DELETE_WHERE, OP_SWEEP };
 
 struct op {
 	enum op_kind kind;
-	struct additions add;           /* ADD */
-	const struct engine_once *once; /* ADD; NULL: none */
-	const struct bytes *ids;        /* DELETE */
+	struct additions add;            /* ADD */
+	const struct engine_once *once;  /* ADD; NULL: none */
+	const struct bytes *ids;         /* DELETE */
+	const struct departure *leaving; /* one an id */
 	size_t id_count;
 	const struct engine_filter *filter; /* DELETE_WHERE */
 	const struct engine_stop *stop;
@@ -306,7 +338,7 @@ struct engine {
 	struct keeper keeper;
 	enum text_lang language;
 	double k1, b;
-	size_t head_chunks;
+	size_t head_chunks, held_bytes;
 	_Atomic uint64_t contradictions, unfielded;
 	_Atomic uint64_t last_death; /* commit up to which rows may have died */
 

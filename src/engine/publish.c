@@ -42,13 +42,27 @@ static enum status remove_row(void *arg, const struct store_row *row, struct err
 	return st ? st : lexical_remove(r->en->index, row->key, bag.terms, bag.n, e);
 }
 
+static enum status remove_bags(struct removal *r, const struct store_keys *keys,
+	const struct departure *leaving, struct error *e)
+{
+	enum status st = ST_OK;
+
+	for (uint64_t c = 0; !st && c < keys->chunks; c++)
+		st = lexical_remove(r->en->index, keys->first_chunk + (int64_t)c,
+			leaving->bags[c].terms, leaving->bags[c].n, e);
+	return st;
+}
+
+/* leaving: what the call expected to bury, or NULL. */
 static enum status remove_document(struct removal *r, const struct store_keys *keys,
-	struct error *e)
+	const struct departure *leaving, struct error *e)
 {
 	enum status st = ST_OK;
 
 	if (!keys->document)
 		return ST_OK;
+	if (leaving && leaving->document == keys->document && leaving->n == keys->chunks)
+		return remove_bags(r, keys, leaving, e);
 	if (!r->analyzer)
 		st = analyzer_take(&r->en->analyzers, &r->analyzer, e);
 	if (!st && !r->reader)
@@ -77,7 +91,7 @@ static enum status add_columns(struct engine *en, const struct prepared *doc, st
 
 static enum status publish_document(struct removal *r, const struct prepared *doc, struct error *e)
 {
-	enum status st = remove_document(r, &doc->old, e);
+	enum status st = remove_document(r, &doc->old, &doc->leaving, e);
 
 	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++)
 		st = publish_chunk(r->en, doc->keys.first_chunk + (int64_t)c, doc->row.id,
@@ -92,16 +106,30 @@ static void forget_swept(struct engine *en, const struct op *op)
 			filter_forget(en->columns, op->buried[i].first_chunk + (int64_t)c);
 }
 
+/* Buried documents stand in the order of the ids: the search goes on at *at. */
+static const struct departure *find_leaving(const struct op *op, const struct store_keys *keys,
+	size_t *at)
+{
+	for (size_t i = *at; op->leaving && i < op->id_count; i++) {
+		if (op->leaving[i].document == keys->document) {
+			*at = i + 1;
+			return &op->leaving[i];
+		}
+	}
+	return NULL;
+}
+
 static enum status publish_op(struct removal *r, const struct op *op, struct error *e)
 {
 	enum status st = ST_OK;
+	size_t at = 0;
 
 	if (op->st || op->repeated || op->kind == OP_SWEEP)
 		return ST_OK;
 	for (size_t i = 0; !st && i < op->add.n; i++)
 		st = publish_document(r, &op->add.docs[i], e);
 	for (size_t i = 0; !st && i < op->buried_count; i++)
-		st = remove_document(r, &op->buried[i], e);
+		st = remove_document(r, &op->buried[i], find_leaving(op, &op->buried[i], &at), e);
 	if (op->kind == OP_ADD)
 		atomic_fetch_add(&r->en->unfielded, op->add.unfielded);
 	return st;

@@ -74,8 +74,9 @@ static struct op *take_group(struct queue *q)
 	size_t ops = 1, documents = group->add.n + group->id_count;
 
 	group->taken = true;
-	/* A filter looks at the state before the group: it has to be the first. */
-	while (end->next && ops < MAX_OPS && end->next->kind != OP_DELETE_WHERE) {
+	/* A filter looks at the state before the group, and may find much: it goes alone. */
+	while (end->next && ops < MAX_OPS && group->kind != OP_DELETE_WHERE &&
+		end->next->kind != OP_DELETE_WHERE) {
 		documents += end->next->add.n + end->next->id_count;
 		if (documents > MAX_DOCUMENTS)
 			break;

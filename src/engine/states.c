@@ -121,6 +121,38 @@ void states_publish(struct states *s, struct engine_state *state)
 	state_free(old);
 }
 
+/* fresh is kept in the place of old from now on. */
+static void take_keep(struct states *s, struct engine_state *old, struct engine_state *fresh)
+{
+	unsigned class = old->kept - 1;
+
+	fresh->kept = old->kept;
+	fresh->kept_until_ms = old->kept_until_ms;
+	fresh->less = old->less;
+	fresh->more = old->more;
+	*(fresh->less ? &fresh->less->more : &s->kept[class].first) = fresh;
+	*(fresh->more ? &fresh->more->less : &s->kept[class].last) = fresh;
+	old->less = old->more = NULL;
+	old->kept = 0;
+	fresh->refs++;
+	old->refs--; /* the caller has one more */
+}
+
+void states_refresh(struct states *s, struct engine_state *old, struct engine_state *fresh)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->newest == old) {
+		fresh->older = old;
+		old->newer = s->newest = fresh;
+		if (old->kept)
+			take_keep(s, old, fresh);
+		old->refs--;
+		fresh = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	state_free(fresh);
+}
+
 struct engine_state *states_current(struct states *s)
 {
 	struct engine_state *state;
@@ -139,12 +171,13 @@ struct engine_state *states_find(struct states *s, uint64_t version)
 
 	pthread_mutex_lock(&s->lock);
 	state = s->newest;
-	while (state && state->totals.version > version)
-		state = state->older;
-	/* One that is only in somebody's view would be gone the next time. */
-	if (state &&
-		(state->totals.version != version ||
+	/* One that is only in somebody's view would be gone the next time. There may be
+	 * two of a version (states_refresh), of which either is kept. */
+	while (state && state->totals.version >= version &&
+		(state->totals.version > version ||
 			(state != s->newest && (!state->kept || state->kept_until_ms <= now))))
+		state = state->older;
+	if (state && state->totals.version != version)
 		state = NULL;
 	if (state)
 		state->refs++;
@@ -158,6 +191,8 @@ void states_keep(struct states *s, struct engine_state *state, unsigned class)
 	struct engine_state *drop = NULL;
 
 	pthread_mutex_lock(&s->lock);
+	if (state->totals.version == s->newest->totals.version)
+		state = s->newest; /* refreshed meanwhile */
 	if (state->kept == 1 + KEPT_READ)
 		class = KEPT_READ;
 	if (state->kept)

@@ -30,8 +30,8 @@ struct methods_retrieve_params {
 	struct engine_filter *filter_tree; /* NULL: none */
 	bool has_place;                    /* the cursor named one */
 	struct cursor place;
-	bool has_recency; /* recency.field is a field */
-	size_t recency_field;
+	bool has_recency;
+	size_t recency_field;  /* SIZE_MAX: nobody has it */
 	const char *notes[16]; /* preferences dropped because strict is false */
 	size_t note_count;
 };

@@ -95,24 +95,33 @@ static enum rpc_code check_options(struct rpc_call *call, struct methods_retriev
 	return rc;
 }
 
-/* R6: what age is counted by must be an instant. */
+/*
+ * R6: what age is counted by must be an instant. The field may be found while pages are
+ * read (R10): so pages end with candidateK either way, and whatever its type is then, the
+ * state that they walk through has no values of it.
+ */
 static enum rpc_code check_recency(struct rpc_call *call, struct methods_retrieve_params *p)
 {
 	const struct methods *m = rpc_call_methods_arg(call);
-	struct engine_field field;
+	struct engine_field field = { .type = ENGINE_DATE };
+	bool first_page = json_string_length(p->cursor) == 0, known;
 
 	if (!p->recency.present)
 		return RPC_OK;
-	if (!engine_field_find(m->engine, p->recency.field, &p->recency_field)) {
-		note(p, "no document has the field of recency");
-		return RPC_OK;
-	}
-	engine_field_at(m->engine, p->recency_field, &field);
-	if (field.type != ENGINE_DATE && field.type != ENGINE_INT)
+	p->has_recency = true;
+	known = engine_field_find(m->engine, p->recency.field, &p->recency_field);
+	if (known)
+		engine_field_at(m->engine, p->recency_field, &field);
+	if (field.type == ENGINE_DATE || field.type == ENGINE_INT) {
+		if (!known)
+			note(p, "no document has the field of recency");
+	} else if (first_page) {
 		return rpc_error_field(rpc_call_error(call), "recency.field",
 			"recency.field must be of type date or int, not %s",
 			engine_type_name(field.type));
-	p->has_recency = true;
+	}
+	if (!known)
+		p->recency_field = SIZE_MAX; /* the pipeline finds no value under it */
 	return RPC_OK;
 }
 

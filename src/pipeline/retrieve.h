@@ -33,7 +33,7 @@ struct retrieve_request {
 	bool has_min_score;
 	double min_score; /* BM25 scale: hits below are left out */
 	bool has_recency;
-	size_t recency_field;  /* a DATE or INT field */
+	size_t recency_field;  /* without values in the view: nothing has an age */
 	double half_life_days; /* > 0; the score halves with each */
 	uint64_t token_budget; /* 0: none */
 	bool want_text;

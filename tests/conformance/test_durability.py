@@ -70,9 +70,9 @@ class Load:
 
 # ---- kill -9 ----
 
-def kill_under_load(rcpd, data, cycles, io=None, spoil=None):
-	"""Cycles of start, compare, load, kill; spoil(io) makes the disk bad before the load.
-	Returns the ledgers."""
+def kill_under_load(rcpd, data, cycles, io=None, spoil=None, afterwards=None):
+	"""Cycles of start, compare, load, kill, afterwards(); spoil(io) makes the disk bad before
+	the load. Returns the ledgers."""
 	seed = time.time_ns()
 	print("seed", seed)
 	chance = random.Random(seed)
@@ -92,6 +92,8 @@ def kill_under_load(rcpd, data, cycles, io=None, spoil=None):
 		load.join()
 		if io:
 			io.clear()
+		if afterwards:
+			afterwards()
 		integrity_check(data)
 	assert sum(x.answered for x in ledgers) > cycles * 5
 	return ledgers
@@ -116,6 +118,21 @@ def test_X7_IDX02_kill_under_load_on_a_bad_disk(rcpd, tmp_path):
 	ledgers = kill_under_load(rcpd, tmp_path / "data", max(CYCLES // 2, 6), FaultyIo(tmp_path),
 		spoil)
 	assert sum(x.refused for x in ledgers) > 0
+
+
+@pytest.mark.timeout(120 + CYCLES * 10)
+def test_X7_IDX02_power_failure(rcpd, tmp_path):
+	"""What was not synced is gone: all that was answered is there nevertheless."""
+	data, synced = tmp_path / "data", tmp_path / "synced"
+	(synced / "index").mkdir(parents=True)
+	io = FaultyIo(tmp_path)
+	io.keep_synced(data, synced)
+
+	def lose_what_was_not_synced():
+		shutil.rmtree(data)
+		shutil.copytree(synced, data)
+
+	kill_under_load(rcpd, data, max(CYCLES // 2, 6), io, afterwards=lose_what_was_not_synced)
 
 
 def test_IDX03_deleted_documents_stay_deleted(rcpd, tmp_path):

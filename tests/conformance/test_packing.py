@@ -241,6 +241,22 @@ def test_R6_R10_recency_sorts_the_candidates_once_for_all_pages(peer):
 	assert found == everything
 
 
+@pytest.mark.parametrize("value", ["2024-01-01", 5, "a keyword"])
+def test_R6_R10_a_field_that_is_found_while_pages_are_read_changes_none(peer, value):
+	field = f"late-{type(value).__name__}{len(str(value))}"
+	peer.call("index/add", {"documents": [{"id": f"{field}-{i:02d}", "text": f"{field}page"}
+		for i in range(20)]}).result
+	params = {"candidateK": 12, "k": 5, "recency": {"field": field, "halfLifeDays": 60}}
+	result, found = search(peer, f"{field}page", **params), []
+	peer.call("index/add", {"documents": [{"id": field, "text": "other", "meta": {field: value}}]}).result
+	while True:
+		found += [hit["id"] for hit in result["hits"]]
+		if "nextCursor" not in result:
+			break
+		result = search(peer, f"{field}page", **params, cursor=result["nextCursor"])
+	assert found == [f"{field}-{i:02d}#0" for i in range(12)]
+
+
 def test_R6_R9_recency_does_not_depend_on_when_it_is_asked(peer):
 	peer.call("index/add", {"documents": [{"id": f"t-{i}", "text": "timelessword",
 		"meta": {"tl": f"202{i}-01-01"}} for i in range(3)]}).result

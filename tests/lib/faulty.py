@@ -54,6 +54,11 @@ class FaultyIo:
 		self.env = {"LD_PRELOAD": shim_path(), "FAULTY_IO": path,
 			"ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")}
 
+	def keep_synced(self, folder, other):
+		"""From the next start on, other has the files of folder as they were when they were
+		synced last: what a power failure leaves."""
+		self.env["FAULTY_SYNCED"] = f"{folder}={other}"
+
 	@property
 	def loaded(self):
 		"""How many processes have read the rules."""

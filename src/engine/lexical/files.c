@@ -21,8 +21,11 @@ enum status lex_file_error(struct error *e, const char *what, const char *path)
 
 enum status lex_file_create(const char *path, int *ret_fd, struct error *e)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd;
 
+	/* Whatever stands there is not written through: a link, a pipe. */
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lex_file_error(e, "write", path);
 	*ret_fd = fd;

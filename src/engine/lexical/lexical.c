@@ -9,6 +9,7 @@
 #include "util/mem.h"
 
 #define DEFAULT_HEAD 16384
+#define MOST_BYTES ((size_t)64 << 20) /* of terms in a head: long chunks fill it sooner */
 #define DEFAULT_MERGE 4
 
 static enum status no_memory(struct error *e)
@@ -137,6 +138,7 @@ enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, s
 {
 	enum status st = check_terms(chunk->terms, chunk->term_count, e);
 	struct lex_part *head;
+	size_t before;
 
 	if (!st && (chunk->doc_id.len > UINT16_MAX || chunk->length > INT32_MAX))
 		st = error_set(e, ST_TOO_LARGE, "a document id or a chunk is too long");
@@ -144,6 +146,7 @@ enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, s
 		return st;
 	pthread_mutex_lock(&lx->lock);
 	head = lx->parts[lx->count - 1];
+	before = head->head.live.arena.total;
 	if (chunk->key <= lx->last_key || chunk->key == INT64_MIN) {
 		st = error_set(e, ST_INVALID, "row keys have to grow");
 	} else if (head->head.count == LEX_MAX_CHUNKS - 1) {
@@ -151,6 +154,7 @@ enum status lexical_add(struct lexical *lx, const struct lexical_chunk *chunk, s
 	} else if (!lex_make_room(lx) || !lex_part_add(head, chunk)) {
 		st = no_memory(e);
 	} else {
+		lx->unsealed_bytes += head->head.live.arena.total - before;
 		lx->last_key = chunk->key;
 		lx->unsealed++;
 		lx->pending = true;
@@ -206,9 +210,19 @@ static void freeze_head(struct lexical *lx, uint64_t commit)
 		return;
 	lx->parts[lx->count - 1]->commit = commit;
 	lx->parts[lx->count++] = head;
-	lx->unsealed = 0;
+	lx->unsealed = lx->unsealed_bytes = 0;
 	lx->freeze = false;
 	lx->frozen_commit = commit;
+}
+
+bool lexical_heavy(struct lexical *lx)
+{
+	bool heavy;
+
+	pthread_mutex_lock(&lx->lock);
+	heavy = lx->unsealed_bytes >= MOST_BYTES;
+	pthread_mutex_unlock(&lx->lock);
+	return heavy;
 }
 
 void lexical_publish(struct lexical *lx, uint64_t commit)
@@ -216,7 +230,8 @@ void lexical_publish(struct lexical *lx, uint64_t commit)
 	pthread_mutex_lock(&lx->lock);
 	lx->pending = true;
 	if (lex_make_room(lx)) {
-		if (lx->unsealed >= lx->head_chunks || lx->freeze)
+		if (lx->unsealed >= lx->head_chunks || lx->unsealed_bytes >= MOST_BYTES ||
+			lx->freeze)
 			freeze_head(lx, commit);
 		publish_all(lx, commit);
 		lex_make_room(lx); /* a spare for next time, if there is memory */
@@ -250,11 +265,12 @@ int64_t lexical_last_key(const struct lexical *lx)
 	return lx->last_key;
 }
 
-size_t lexical_held_heads(const struct lexical *lx)
+size_t lexical_held_bytes(const struct lexical *lx)
 {
 	size_t n = 0;
 
 	for (const struct lex_part *p = lx->replaced; p; p = p->next_replaced)
-		n += !p->seg;
+		if (!p->seg && !lex_part_alone(p))
+			n += p->head.live.arena.total;
 	return n;
 }

@@ -92,12 +92,14 @@ bool lexical_maintain(struct lexical *lx, const bool *stop, struct error *e);
 /* From now (or from the next publish, if a commit is open) the head counts as full:
  * maintaining writes all there is to disk. For a clean end and for backups. */
 void lexical_freeze(struct lexical *lx);
+/* The head's terms take 64 MiB: the next publish freezes it, however few chunks it has. */
+bool lexical_heavy(struct lexical *lx);
 /* The greatest row key that was ever added (and kept by the files), INT64_MIN if none:
  * where adding goes on. The writer's. */
 int64_t lexical_last_key(const struct lexical *lx);
-/* Heads that are on disk by now and in memory still, because views hold them. The
+/* What heads take in memory that are on disk by now, because views hold them. The
  * maintainer's. */
-size_t lexical_held_heads(const struct lexical *lx);
+size_t lexical_held_bytes(const struct lexical *lx);
 /* All commits up to it are in the files: what lexical_open would give now. What was
  * needed to replay them can go. Any thread. */
 uint64_t lexical_persisted_commit(const struct lexical *lx);

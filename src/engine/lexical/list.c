@@ -143,7 +143,7 @@ enum status lex_list_write(struct lexical *lx, const struct lex_entry *entries, 
 /* *ret stays empty if there is no such file or it is absurdly long. */
 static enum status read_file(const char *path, struct strbuf *ret, struct error *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait */
 	char buf[16384];
 	ssize_t n = 1;
 

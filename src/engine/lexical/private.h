@@ -47,10 +47,11 @@ struct lexical {
 	struct lexical_view *spare; /* made before it is needed: publishing cannot fail */
 	struct lexical_view *retired;
 	int64_t last_key;
-	uint64_t unsealed;      /* adds and deletes since the last freeze */
-	uint64_t frozen_commit; /* at the last freeze */
-	bool pending;           /* changes that are not published */
-	bool freeze;            /* wanted at the next publish */
+	uint64_t unsealed;       /* adds and deletes since the last freeze */
+	uint64_t unsealed_bytes; /* that the adds took, without tables */
+	uint64_t frozen_commit;  /* at the last freeze */
+	bool pending;            /* changes that are not published */
+	bool freeze;             /* wanted at the next publish */
 
 	struct lexical_view *_Atomic current;
 	_Atomic unsigned getting;

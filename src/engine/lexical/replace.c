@@ -17,8 +17,9 @@
 
 #include "util/mem.h"
 
-#define REBASE_DELETES 512 /* deletes that a part keeps without a base */
-#define SMALL_REST 32      /* deletes that may be carried over under the lock */
+#define REBASE_DELETES 512   /* deletes that a part keeps without a base, */
+#define REBASE_TERMS 200000U /* or fewer, if they have so many terms */
+#define SMALL_REST 32        /* deletes that may be carried over under the lock */
 #define MAX_ROUNDS 50
 
 struct swap {
@@ -137,7 +138,9 @@ static enum status keep_segment(struct replace *r, const struct lex_slice *s, st
 		return st;
 	ret->seg = s->part->seg;
 	ret->commit = s->part->commit;
-	if (s->seen <= REBASE_DELETES || s->part->busy)
+	if (s->part->busy || s->seen == 0)
+		return ST_OK;
+	if (s->seen <= REBASE_DELETES && ret->base->terms <= REBASE_TERMS)
 		return ST_OK;
 	p = lex_part_new_segment(s->part->seg, ret->base, s->part->commit);
 	if (!p)

@@ -100,7 +100,7 @@ static enum status check(struct lex_segment *s, struct error *e)
 
 static enum status map_file(struct lex_segment *s, struct error *e)
 {
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait */
 	struct stat sb;
 	void *p = MAP_FAILED;
 	enum status st = ST_OK;

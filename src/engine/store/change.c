@@ -185,6 +185,21 @@ static enum status bury(struct store_write *w, const struct found *f, struct err
 	return ST_OK;
 }
 
+enum status store_find(struct store_reader *r, struct bytes id, struct store_keys *ret,
+	struct error *e)
+{
+	struct db_call call;
+	struct found f;
+	enum status st;
+
+	db_start(&call, &r->db, STATEMENT_FIND_DOCUMENT);
+	db_bind_blob(&call, 1, id);
+	st = read_found(&call, &f, e);
+	if (!st)
+		*ret = f.keys;
+	return st;
+}
+
 enum status store_write_bury(struct store_write *w, struct bytes id, struct store_keys *ret,
 	struct error *e)
 {

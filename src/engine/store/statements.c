@@ -63,7 +63,7 @@ static const char *const sql[STATEMENT_COUNT] = {
 	[STATEMENT_RETYPE_FIELD] = "UPDATE fields SET type = ?2 WHERE number = ?1",
 
 	[STATEMENT_FIND_DEAD] =
-		"SELECT key, first_chunk, chunks FROM documents"
+		"SELECT key, first_chunk, chunks, text_bytes FROM documents"
 		" WHERE died IS NOT NULL AND died <= ?1 ORDER BY died, key LIMIT 1",
 	[STATEMENT_DELETE_DOCUMENT] = "DELETE FROM documents WHERE key = ?1",
 	[STATEMENT_DELETE_TEXT] = "DELETE FROM texts WHERE document = ?1",

@@ -107,8 +107,9 @@ enum status store_write_retype(struct store_write *w, size_t field, enum engine_
 enum status store_write_values(struct store_write *w, int64_t document, struct bytes values,
 	struct error *e);
 /*
- * Removes up to max documents that died at or before a commit, for good, and calls
- * swept with the chunk keys of each. *ret_more: there are more of them.
+ * Removes up to max documents that died at or before a commit, for good, fewer if their
+ * texts are large, and calls swept with the chunk keys of each. *ret_more: there are
+ * more of them.
  */
 enum status store_write_sweep(struct store_write *w, uint64_t before, size_t max,
 	void (*swept)(void *arg, int64_t first_chunk, uint64_t chunks), void *arg, bool *ret_more,
@@ -127,6 +128,10 @@ enum status store_reader_open(struct store *s, const struct engine_stop *stop,
 	struct store_reader **ret, struct error *e);
 void store_reader_close(struct store_reader *r);
 
+/* Which rows the document has that lives under id, as committed lately; document 0 if
+ * there is none. */
+enum status store_find(struct store_reader *r, struct bytes id, struct store_keys *ret,
+	struct error *e);
 /* By chunk key. ST_NOT_FOUND: swept. */
 enum status store_fetch(struct store_reader *r, int64_t key, unsigned want, struct arena *arena,
 	struct engine_record *ret, struct error *e);

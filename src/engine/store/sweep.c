@@ -4,8 +4,12 @@
  */
 #include "engine/store/private.h"
 
+/* Of texts in one transaction, but for its last document: writers wait for it, and a
+ * megabyte takes some milliseconds. */
+#define MOST_BYTES (1u << 20)
+
 static enum status find_dead(struct store_write *w, uint64_t before, struct store_keys *ret,
-	struct error *e)
+	uint64_t *ret_bytes, struct error *e)
 {
 	struct store_keys keys = { 0, 0, 0 };
 	struct db_call call;
@@ -15,9 +19,12 @@ static enum status find_dead(struct store_write *w, uint64_t before, struct stor
 	db_start(&call, &w->db, STATEMENT_FIND_DEAD);
 	db_bind_size(&call, 1, before);
 	st = db_step(&call, &row, e);
-	if (!st && row)
+	*ret_bytes = 0;
+	if (!st && row) {
 		keys = (struct store_keys){ db_column_int(&call, 0), db_column_int(&call, 1),
 			db_column_size(&call, 2) };
+		*ret_bytes = db_column_size(&call, 3);
+	}
 	db_end(&call);
 	if (!st)
 		*ret = keys;
@@ -55,15 +62,17 @@ enum status store_write_sweep(struct store_write *w, uint64_t before, size_t max
 	struct error *e)
 {
 	struct store_keys keys;
+	uint64_t bytes, sum = 0;
 	enum status st = store_write_check(w, e);
 
 	if (!st)
-		st = find_dead(w, before, &keys, e);
-	for (size_t i = 0; !st && keys.document && i < max; i++) {
+		st = find_dead(w, before, &keys, &bytes, e);
+	for (size_t i = 0; !st && keys.document && i < max && sum < MOST_BYTES; i++) {
 		st = sweep_one(w, &keys, e);
 		if (!st) {
+			sum += bytes;
 			swept(arg, keys.first_chunk, keys.chunks);
-			st = find_dead(w, before, &keys, e);
+			st = find_dead(w, before, &keys, &bytes, e);
 		}
 	}
 	if (!st)

@@ -1,7 +1,12 @@
 /*
- * faulty_io.c: a disk that fails, fills up or is slow, for a process
- * that is started with LD_PRELOAD. $FAULTY_IO names a file with the rules of faulty_io.h;
- * without it every call goes through.
+ * faulty_io.c: a disk that fails, fills up or is slow, for a process that is started with
+ * LD_PRELOAD. $FAULTY_IO names a file with the rules of faulty_io.h; without it every call
+ * goes through.
+ *
+ * $FAULTY_SYNCED, "FOLDER=OTHER": whenever a file in FOLDER has been synced its content is
+ * copied to OTHER before the call returns. So OTHER is what a power failure leaves in the
+ * worst case: nothing that was not synced. (Renames and removals count at once: entries
+ * of folders are not looked at.)
  *
  * Only files are looked at: a call on a descriptor without a path that begins with a
  * slash (a socket, a pipe) always goes through.
@@ -11,8 +16,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,27 +126,83 @@ static bool fault(enum faulty_call call, const char *path, bool *ret_short)
 	return false;
 }
 
-static bool fault_fd(enum faulty_call call, int fd, bool *ret_short)
+static bool path_of(int fd, char path[PATH_MAX])
 {
-	char link[40], path[4096];
+	char link[40];
 	int before = errno;
 	ssize_t n;
 
-	*ret_short = false;
-	if (!shared)
-		return false;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
+	n = readlink(link, path, PATH_MAX - 1);
 	errno = before;
 	if (n <= 0 || path[0] != '/')
 		return false;
 	path[n] = '\0';
-	return fault(call, path, ret_short);
+	return true;
+}
+
+static bool fault_fd(enum faulty_call call, int fd, bool *ret_short)
+{
+	char path[PATH_MAX];
+
+	*ret_short = false;
+	return shared && path_of(fd, path) && fault(call, path, ret_short);
 }
 
 static size_t half(size_t n, bool shorten)
 {
 	return shorten && n > 1 ? n / 2 : n;
+}
+
+/* ---- what was synced ---- */
+
+/* Where the copy of a file is, followed by suffix; false for files elsewhere. */
+static bool synced_path(const char *path, const char *suffix, char ret[PATH_MAX])
+{
+	const char *env = getenv("FAULTY_SYNCED");
+	const char *other = env ? strchr(env, '=') : NULL;
+	size_t n = other ? (size_t)(other - env) : 0;
+
+	return n > 0 && strncmp(path, env, n) == 0 && path[n] == '/' &&
+		snprintf(ret, PATH_MAX, "%s%s%s", other + 1, path + n, suffix) < PATH_MAX;
+}
+
+static void fail_synced(const char *path)
+{
+	fprintf(stderr, "faulty_io: cannot copy %s\n", path);
+	abort();
+}
+
+/* All at once, so that a kill leaves the copy of before or of now. */
+static void copy_synced(int fd)
+{
+	char path[PATH_MAX], part[PATH_MAX], to[PATH_MAX], buf[65536];
+	struct stat sb;
+	int in, out;
+	ssize_t n;
+
+	if (!path_of(fd, path) || !synced_path(path, "", to) || !synced_path(path, ".part", part) ||
+		fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode))
+		return;
+	in = NEXT(open)(path, O_RDONLY | O_CLOEXEC);
+	out = NEXT(open)(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (in < 0 || out < 0)
+		fail_synced(path);
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		if (NEXT(write)(out, buf, (size_t)n) != n)
+			fail_synced(path);
+	close(in);
+	close(out);
+	if (NEXT(rename)(part, to) != 0)
+		fail_synced(path);
+}
+
+static void rename_synced(const char *from, const char *to)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+
+	if (synced_path(from, "", a) && synced_path(to, "", b) && NEXT(rename)(a, b) != 0)
+		fail_synced(from);
 }
 
 /* ---- writing ---- */
@@ -188,15 +249,27 @@ ssize_t writev(int fd, const struct iovec *v, int n)
 int fsync(int fd)
 {
 	bool shorten;
+	int rc;
 
-	return fault_fd(FAULTY_FSYNC, fd, &shorten) ? -1 : NEXT(fsync)(fd);
+	if (fault_fd(FAULTY_FSYNC, fd, &shorten))
+		return -1;
+	rc = NEXT(fsync)(fd);
+	if (rc == 0)
+		copy_synced(fd);
+	return rc;
 }
 
 int fdatasync(int fd)
 {
 	bool shorten;
+	int rc;
 
-	return fault_fd(FAULTY_FSYNC, fd, &shorten) ? -1 : NEXT(fdatasync)(fd);
+	if (fault_fd(FAULTY_FSYNC, fd, &shorten))
+		return -1;
+	rc = NEXT(fdatasync)(fd);
+	if (rc == 0)
+		copy_synced(fd);
+	return rc;
 }
 
 int ftruncate(int fd, off_t size)
@@ -224,8 +297,24 @@ int posix_fallocate(int fd, off_t at, off_t n)
 int rename(const char *from, const char *to)
 {
 	bool shorten;
+	int rc;
 
-	return fault(FAULTY_RENAME, to, &shorten) ? -1 : NEXT(rename)(from, to);
+	if (fault(FAULTY_RENAME, to, &shorten))
+		return -1;
+	rc = NEXT(rename)(from, to);
+	if (rc == 0)
+		rename_synced(from, to);
+	return rc;
+}
+
+int unlink(const char *path)
+{
+	char copy[PATH_MAX];
+	int rc = NEXT(unlink)(path);
+
+	if (rc == 0 && synced_path(path, "", copy))
+		(void)NEXT(unlink)(copy); /* it may never have been synced */
+	return rc;
 }
 
 /* ---- opening ---- */

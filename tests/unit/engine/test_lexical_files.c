@@ -266,6 +266,90 @@ static void test_left_over_files_go(void **state)
 	model_release(&m);
 }
 
+static void put_pipe(const struct model *m, const char *name)
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/%s", m->dir, name);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+/* Nobody writes into them: waiting for that would be for ever. */
+static void test_pipes_are_not_read(void **state)
+{
+	struct model m;
+
+	(void)state;
+	make_index(&m, 27, 2);
+	lexical_close(m.lx);
+	put_pipe(&m, "lex-0000000000000002.seg");
+	put_pipe(&m, "lex-0000000000000003.seg.tmp");
+	assert_int_equal(recover(&m), 1);
+	lexical_close(m.lx);
+	put_pipe(&m, "segments.list");
+	put_pipe(&m, "segments.list.tmp");
+	assert_int_equal(recover(&m), 0);
+	lexical_freeze(m.lx);
+	model_maintain(&m);
+	assert_int_equal(model_reopen(&m), m.commit);
+	model_release(&m);
+}
+
+static void test_links_are_not_written_through(void **state)
+{
+	struct model m;
+	struct blob b;
+	char path[600];
+
+	(void)state;
+	make_index(&m, 28, 1);
+	write_blob(m.dir, "notes.txt", (const unsigned char *)"kept", 4);
+	snprintf(path, sizeof(path), "%s/lex-0000000000000002.seg.tmp", m.dir);
+	assert_int_equal(symlink("notes.txt", path), 0);
+	snprintf(path, sizeof(path), "%s/segments.list.tmp", m.dir);
+	assert_int_equal(symlink("notes.txt", path), 0);
+	model_add(&m);
+	model_publish(&m);
+	lexical_freeze(m.lx);
+	model_maintain(&m);
+	assert_int_equal(model_reopen(&m), m.commit);
+	b = read_blob(m.dir, "notes.txt");
+	assert_int_equal(b.n, 4);
+	assert_memory_equal(b.p, "kept", 4);
+	free(b.p);
+	model_release(&m);
+}
+
+/* REQ: M15: a head is bounded by what its terms take, not by its chunks alone. */
+static void test_long_chunks_fill_a_head(void **state)
+{
+	struct lexical_term *terms = calloc(100000, sizeof(*terms));
+	char(*words)[24] = calloc(100000, sizeof(*words));
+	struct lexical_chunk c = { .doc_id = bytes_of("a"), .length = 100000, .terms = terms };
+	struct model m;
+
+	(void)state;
+	assert_true(terms && words);
+	model_init(&m, 29, 100000, 4);
+	c.term_count = 100000;
+	for (c.key = 1; c.key < 100 && !lexical_heavy(m.lx); c.key++) {
+		for (int i = 0; i < 100000; i++) {
+			snprintf(words[i], sizeof(words[i]), "%d-%d", (int)c.key, i);
+			terms[i] = (struct lexical_term){ bytes_of(words[i]), 1 };
+		}
+		assert_int_equal(lexical_add(m.lx, &c, NULL), ST_OK);
+	}
+	assert_in_range(c.key, 3, 20);
+	lexical_publish(m.lx, 1);
+	assert_false(lexical_heavy(m.lx));
+	model_maintain(&m);
+	assert_int_equal(lexical_persisted_commit(m.lx), 1);
+	free(terms);
+	free(words);
+	model_release(&m);
+}
+
 /* Files of merged segments stay for views that use them, then go. */
 static void test_merged_files_go_with_their_views(void **state)
 {
@@ -471,6 +555,9 @@ int main(void)
 		cmocka_unit_test(test_flipped_bytes),
 		cmocka_unit_test(test_foreign_files),
 		cmocka_unit_test(test_left_over_files_go),
+		cmocka_unit_test(test_pipes_are_not_read),
+		cmocka_unit_test(test_links_are_not_written_through),
+		cmocka_unit_test(test_long_chunks_fill_a_head),
 		cmocka_unit_test(test_merged_files_go_with_their_views),
 		cmocka_unit_test(test_hostile_files),
 #ifdef RCPD_FAULT_POINTS

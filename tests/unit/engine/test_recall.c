@@ -194,6 +194,27 @@ static void test_title(void **state)
 	expect(c, "mountain", "a b");
 }
 
+/* REQ: K1: each chunk costs the title once more, so only its first 2 KiB are searched. */
+static void test_long_title(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_document doc = document("a", "some words");
+	struct strbuf title = STRBUF_INIT;
+
+	strbuf_adds(&title, "volcano ");
+	while (title.len < 2040)
+		strbuf_adds(&title, "hill ");
+	strbuf_adds(&title, "\xF0\x9F\x8C\x8B\xF0\x9F\x8C\x8B mountain");
+	doc.title = (struct bytes){ title.data, title.len };
+	doc.lang = bytes_of("en");
+	corpus_add_all(c, &doc, 1);
+	expect(c, "volcano", "a");
+	expect(c, "mountain", "");
+	assert_int_equal(corpus_delete(c, "a").documents, 1);
+	expect(c, "volcano", "");
+	strbuf_release(&title);
+}
+
 /* Stop words count in documents, not in queries; endings are folded. */
 static void test_words(void **state)
 {
@@ -334,6 +355,7 @@ int main(void)
 		TEST(test_ties),
 		TEST(test_order),
 		TEST(test_title),
+		TEST(test_long_title),
 		TEST(test_words),
 		TEST(test_long_words),
 		TEST(test_repeats),

@@ -401,6 +401,95 @@ static void test_not_before_persisted(void **state)
 	assert_string_equal(corpus_search(c, "alpha one", 10), "a");
 }
 
+/* ---- what the keeper did is for readers too ---- */
+
+static uint64_t head_chunks(struct corpus *c)
+{
+	struct engine_view *v = corpus_view(c);
+	struct lexical_stats stats;
+
+	lexical_view_stats(v->state->index, &stats);
+	engine_view_close(v);
+	return stats.head_chunks;
+}
+
+/* Waits until new views read files alone. */
+static void await_refreshed(struct corpus *c)
+{
+	uint64_t until = clock_mono_ms() + 10000;
+
+	persist(c);
+	while (head_chunks(c) > 0) {
+		assert_true(clock_mono_ms() < until);
+		clock_sleep_ms(10);
+	}
+}
+
+/*
+ * REQ: R9, R10: without another commit new views have what was sealed and merged, the
+ * heads that it came from go, and no kept state goes with them.
+ */
+static void test_refreshed(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_view *stale;
+	const char *before;
+
+	c->opt.snapshot_ttl_s = 60;
+	c->opt.max_snapshots = 400;
+	c->opt.head_chunks = 4;
+	corpus_reopen(c);
+	corpus_unsynced(c);
+	corpus_add(c, "a", "alpha one");
+	keep(c);
+	for (unsigned i = 0; i < 80; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "n%02u", i);
+		corpus_add(c, id, "alpha two");
+	}
+	stale = corpus_view(c);
+	before = show(c, stale, "alpha two", NULL);
+	await_refreshed(c);
+	assert_int_equal(open_at(c, 1), ST_OK);
+	assert_int_equal(open_at(c, 81), ST_OK);
+	assert_string_equal(show(c, stale, "alpha two", NULL), before);
+	engine_view_keep(stale);
+	engine_view_close(stale);
+	corpus_add(c, "b", "alpha three");
+	assert_int_equal(engine_view_open_at(c->engine, 81, NULL, &stale, &c->error), ST_OK);
+	assert_string_equal(show(c, stale, "alpha two", NULL), before);
+	engine_view_close(stale);
+}
+
+/* REQ: R10: too many old heads in memory cost the states unused for longest, and no more
+ * than is needed. Each kept state holds the head of its time. */
+static void test_held_heads(void **state)
+{
+	struct corpus *c = *state;
+	uint64_t until = clock_mono_ms() + 10000;
+	unsigned kept = 0;
+
+	c->opt.snapshot_ttl_s = 60;
+	c->opt.max_snapshots = 400;
+	c->opt.head_chunks = 1;
+	c->opt.held_bytes = 8 * 1024; /* each head takes about a kilobyte */
+	corpus_reopen(c);
+	corpus_unsynced(c);
+	for (unsigned i = 0; i < 20; i++) {
+		corpus_add(c, "a", "alpha");
+		keep(c);
+		await_persisted(c);
+	}
+	while (open_at(c, 1) == ST_OK && clock_mono_ms() < until)
+		clock_sleep_ms(10); /* the keeper looks once a second */
+	for (uint64_t version = 1; version <= 20; version++)
+		kept += open_at(c, version) == ST_OK;
+	assert_true(kept >= 2 && kept <= 16);
+	assert_int_equal(open_at(c, 19), ST_OK);
+	assert_int_equal(open_at(c, 1), ST_GONE);
+}
+
 /* Many dead, more than one step removes; a crash in between would not matter. */
 static void test_many_dead(void **state)
 {
@@ -437,6 +526,8 @@ int main(void)
 		TEST(test_none_kept),
 		TEST(test_sweeping),
 		TEST(test_not_before_persisted),
+		TEST(test_refreshed),
+		TEST(test_held_heads),
 		TEST(test_many_dead),
 	};
 

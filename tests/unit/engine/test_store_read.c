@@ -339,6 +339,25 @@ static void test_sweep(void **state)
 	assert_int_equal(rows_ask(r, "SELECT count(*) FROM texts"), 2);
 }
 
+/* Large texts are swept in smaller steps: writers wait for each. */
+static void test_sweep_large(void **state)
+{
+	static char text[600001];
+	struct rows *r = *state;
+	int64_t sum = 0;
+
+	memset(text, 'x', sizeof text - 1);
+	for (unsigned i = 0; i < 5; i++) { /* chunks 1 to 5, of which 5 lives */
+		if (i > 0)
+			rows_bury(r, "a");
+		rows_put(r, "a", text);
+	}
+	assert_true(sweep(r, 100, 10, &sum));
+	assert_int_equal(sum, 12);
+	assert_false(sweep(r, 100, 10, &sum));
+	assert_int_equal(sum, 1234);
+}
+
 /* Rows that do not fit together are damage, not a crash. */
 static void test_damaged_rows(void **state)
 {
@@ -382,6 +401,7 @@ int main(void)
 		TEST(test_walk_stopped),
 		TEST(test_fields),
 		TEST(test_sweep),
+		TEST(test_sweep_large),
 		TEST(test_damaged_rows),
 	};
 
