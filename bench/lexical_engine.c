@@ -388,7 +388,7 @@ int main(int argc, char **argv)
 	one = throughput(en, &q, o.top, 1);
 	(void)printf(", \"qps_1\": %.0f, \"qps_2\": %.0f", one, throughput(en, &q, o.top, 2));
 	(void)printf(", \"rss_kb\": %ld}\n", resident_kb());
-	for (size_t i = 0; i < q.n; i++)
+	for (size_t i = 0; i < MAX_QUERIES; i++) /* getline makes one more at the end */
 		free(q.text[i]);
 	engine_close(en);
 	return 0;
