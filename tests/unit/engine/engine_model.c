@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "util/strbuf.h"
+#include "util/utf8.h"
 
 #define K1 1.2
 #define B 0.75
@@ -114,6 +115,28 @@ static void draw_text(struct model *m, struct model_doc *d, size_t chunks)
 	memcpy(d->text, text.data ? text.data : "", text.len);
 	d->doc.text = (struct bytes){ d->text, text.len };
 	strbuf_release(&text);
+}
+
+/* A text as it is, cut anywhere into stretches that follow one another. */
+static void take_text(struct model *m, struct model_doc *d, size_t chunks)
+{
+	size_t no = model_below(&m->rng, (uint32_t)m->real->count), at = 0;
+	size_t len = strlen(m->real->texts[no]);
+
+	d->text = strdup(m->real->texts[no]);
+	check(d->text != NULL);
+	d->doc.text = (struct bytes){ d->text, len };
+	d->doc.title = bytes_of(m->real->titles[no]);
+	d->doc.chunk_count = 0;
+	for (size_t i = 1; i <= chunks; i++) {
+		size_t end = utf8_floor(d->text, len, len * i / chunks);
+
+		if (end == at)
+			continue;
+		d->chunks[d->doc.chunk_count++] =
+			(struct engine_chunk){ .byte_start = at, .byte_end = end };
+		at = end;
+	}
 }
 
 static void draw_values(struct model *m, struct model_doc *d, bool first)
@@ -230,10 +253,14 @@ void model_draw(struct model *m, size_t no, struct model_doc *ret)
 	snprintf(ret->id, sizeof ret->id, "%s%zu", no % 3 ? "d" : "Doc-", no);
 	ret->doc.format = (enum text_format)model_below(&m->rng, 4);
 	ret->doc.contextual = model_below(&m->rng, 2);
-	draw_text(m, ret, chunks);
-	ret->doc.chunk_count = chunks;
-	if (model_below(&m->rng, 2))
-		ret->doc.title = bytes_of(draw_word(m));
+	if (m->real) {
+		take_text(m, ret, chunks);
+	} else {
+		draw_text(m, ret, chunks);
+		ret->doc.chunk_count = chunks;
+		if (model_below(&m->rng, 2))
+			ret->doc.title = bytes_of(draw_word(m));
+	}
 	if (model_below(&m->rng, 2))
 		ret->doc.lang = bytes_of(langs[model_below(&m->rng, 6)]);
 	draw_values(m, ret, no == 0);
@@ -272,6 +299,16 @@ void model_draw_query(struct model *m, char *buf, size_t size)
 	size_t len = 0;
 
 	buf[0] = '\0';
+	if (m->real) {
+		const char *query =
+			m->real->queries[model_below(&m->rng, (uint32_t)m->real->query_count)];
+
+		len = utf8_floor(query, strlen(query),
+			strlen(query) < size ? strlen(query) : size - 1);
+		memcpy(buf, query, len);
+		buf[len] = '\0';
+		return;
+	}
 	if (model_below(&m->rng, 6) == 0)
 		len = (size_t)snprintf(buf, size, "%s", foreign[model_below(&m->rng, FOREIGN)]);
 	for (uint32_t i = 0; i < n && len + 40 < size; i++)
@@ -380,11 +417,11 @@ static void count(const struct model *m, uint64_t *ret_chunks, uint64_t *ret_len
 size_t model_search(const struct model *m, const struct model_term *terms, size_t n,
 	model_pass *pass, const void *arg, struct model_hit *ret)
 {
-	double idfs[64], average;
+	double idfs[ENGINE_MAX_TERMS], average;
 	uint64_t chunks, length;
 	size_t hits = 0;
 
-	check(n <= 64);
+	check(n <= ENGINE_MAX_TERMS);
 	count(m, &chunks, &length);
 	average = chunks > 0 && length > 0 ? (double)length / (double)chunks : 1;
 	for (size_t i = 0; i < n; i++) {

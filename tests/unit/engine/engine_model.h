@@ -45,8 +45,15 @@ struct model_doc {
 	size_t bag_count;
 };
 
+/* Texts that people wrote, to draw from in place of made-up ones. */
+struct model_real {
+	char **texts, **titles, **queries;
+	size_t count, query_count;
+};
+
 struct model {
 	struct model_rng rng;
+	const struct model_real *real; /* NULL: made-up texts */
 	struct text_analyzer *analyzer;
 	struct model_doc docs[MODEL_DOCS];
 };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "engine/private.h"
+#include "real_texts.h"
 
 #define HEAD_CHUNKS 32
 #define BATCH 6
@@ -287,14 +288,14 @@ static void check_answers(struct corpus *c, struct model *m, uint64_t seed, unsi
 	m->rng.state = seed;
 	for (unsigned i = 0; i < queries; i++) {
 		struct engine_filter *f = model_draw_filter(m, &c->arena, 3);
-		struct model_term terms[64];
+		struct model_term terms[ENGINE_MAX_TERMS];
 		struct engine_pass *pass;
 		struct engine_query q;
 		char query[512];
 		size_t n, hits;
 
 		model_draw_query(m, query, sizeof query);
-		n = model_analyze(m, query, terms, 64);
+		n = model_analyze(m, query, terms, ENGINE_MAX_TERMS);
 		q = corpus_analyze(c, v, query);
 		check_words(&q, terms, n, query);
 		hits = model_search(m, terms, n, NULL, NULL, want);
@@ -430,7 +431,7 @@ static void check_fresh(struct history *h, uint64_t seed, unsigned queries)
 	corpus_remove_dir(&fresh);
 }
 
-static void run_history(uint64_t seed, unsigned steps)
+static void run_history(uint64_t seed, const struct model_real *real, unsigned steps)
 {
 	static struct history h;
 
@@ -442,6 +443,7 @@ static void run_history(uint64_t seed, unsigned steps)
 	corpus_open(&h.corpus);
 	corpus_unsynced(&h.corpus);
 	model_init(&h.model, seed);
+	h.model.real = real;
 	add_seed(&h.model, &h.corpus);
 	for (unsigned i = 0; i < steps; i++) {
 		if (!step(&h, h.corpus.engine))
@@ -480,14 +482,33 @@ static void test_histories(void **state)
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++) {
 		print_message("seed %llu\n", first + i);
-		run_history(first + i, 200);
+		run_history(first + i, NULL, 200);
 	}
+}
+
+/* The same over texts and questions of the judged collections, in several languages. */
+static void test_real_texts(void **state)
+{
+	struct model_real real;
+	unsigned n = 0;
+
+	(void)state;
+	for (; real_texts_load(n, &real); n++) {
+		run_history(n, &real, 60);
+		real_texts_release(&real);
+	}
+	if (n > 0)
+		return;
+	print_message("LEFT OUT: the folder shared/collections is not beside the project\n");
+	assert_null(getenv("CI"));
+	skip();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histories),
+		cmocka_unit_test(test_real_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
