@@ -6,8 +6,6 @@
  */
 #include "engine/private.h"
 
-#include <time.h>
-
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -16,13 +14,12 @@
 #define IDLE_HEAD_MS 60000 /* between heads that are written for want of anything else */
 
 /* Waits; false: time to end. */
-static bool wait_for_work(struct keeper *k, uint64_t ms)
+static bool wait_for_work(struct keeper *k, unsigned ms)
 {
 	struct timespec until;
 	bool stop;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(ms / 1000);
+	clock_in(ms, &until);
 	pthread_mutex_lock(&k->lock);
 	while (!k->stop && !k->poked)
 		if (pthread_cond_timedwait(&k->wake, &k->lock, &until))
@@ -116,7 +113,7 @@ static void *keep(void *arg)
 {
 	struct engine *en = arg;
 	bool failing = false;
-	uint64_t pause = PERIOD_MS;
+	unsigned pause = PERIOD_MS;
 
 	while (wait_for_work(&en->keeper, pause)) {
 		struct error e = { .code = ST_OK };

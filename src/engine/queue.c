@@ -9,13 +9,12 @@
  */
 #include "engine/private.h"
 
-#include <time.h>
-
+#include "util/clock.h"
 #include "util/mem.h"
 
 #define MAX_OPS 64         /* of a group */
 #define MAX_DOCUMENTS 4000 /* of a group of more than one */
-#define WAIT_NS 10000000L
+#define WAIT_MS 10
 
 enum status queue_init(struct queue *q, struct error *e)
 {
@@ -115,12 +114,7 @@ static void wait_a_little(struct queue *q)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_NS;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_nsec -= 1000000000L;
-		until.tv_sec++;
-	}
+	clock_in(WAIT_MS, &until);
 	pthread_cond_timedwait(&q->changed, &q->lock, &until);
 }
 

@@ -43,3 +43,14 @@ void clock_sleep_ms(unsigned ms)
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
 		;
 }
+
+void clock_in(unsigned ms, struct timespec *ret)
+{
+	clock_gettime(CLOCK_MONOTONIC, ret);
+	ret->tv_sec += (time_t)(ms / 1000U);
+	ret->tv_nsec += (long)(ms % 1000U) * 1000000L;
+	if (ret->tv_nsec >= 1000000000L) {
+		ret->tv_nsec -= 1000000000L;
+		ret->tv_sec++;
+	}
+}

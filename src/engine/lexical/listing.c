@@ -49,26 +49,6 @@ static enum status list_slice(struct lex_search *s, const struct lexical_listing
 	return ST_OK;
 }
 
-static enum status take_hits(struct lex_search *s, struct arena *arena, struct lexical_hit **ret,
-	size_t *ret_n, struct error *e)
-{
-	struct lex_top *top = &s->top;
-	struct lexical_hit *hits = arena_array(arena, top->count ? top->count : 1, sizeof(*hits));
-
-	if (!hits)
-		return error_set(e, ST_NOMEM, "out of memory");
-	lex_top_sort(top);
-	for (size_t i = 0; i < top->count; i++) {
-		struct lex_row row;
-
-		lex_slice_row(&s->view->slice[top->best[i].slice], top->best[i].ord, &row);
-		hits[i] = (struct lexical_hit){ row.key, row.doc_id, row.no, 0 };
-	}
-	*ret = hits;
-	*ret_n = top->count;
-	return ST_OK;
-}
-
 enum status lexical_list(const struct lexical_view *v, const struct lexical_listing *l,
 	struct arena *arena, struct lexical_hit **ret, size_t *ret_n, struct error *e)
 {
@@ -94,7 +74,7 @@ enum status lexical_list(const struct lexical_view *v, const struct lexical_list
 	if (st == ST_CANCELLED)
 		error_set(e, st, "cancelled");
 	if (!st)
-		st = take_hits(s, arena, ret, ret_n, e);
+		st = lex_search_take(s, arena, ret, ret_n, e);
 	mem_free(s->top.best);
 	mem_free(s);
 	return st;

@@ -189,11 +189,11 @@ static enum status search_slices(struct lex_search *s, const uint32_t *order, st
 	return ST_OK;
 }
 
-static enum status take_hits(struct lex_search *s, struct arena *arena, struct lexical_hit **ret,
+enum status lex_search_take(struct lex_search *s, struct arena *arena, struct lexical_hit **ret,
 	size_t *ret_n, struct error *e)
 {
 	struct lex_top *top = &s->top;
-	struct lexical_hit *hits = arena_array(arena, top->count, sizeof(*hits));
+	struct lexical_hit *hits = arena_array(arena, top->count ? top->count : 1, sizeof(*hits));
 
 	if (!hits)
 		return error_set(e, ST_NOMEM, "out of memory");
@@ -226,7 +226,7 @@ static enum status search(struct lex_search *s, struct arena *arena, struct lexi
 	order_slices(v, order);
 	st = search_slices(s, order, e);
 	mem_free(order);
-	return st ? st : take_hits(s, arena, ret, ret_n, e);
+	return st ? st : lex_search_take(s, arena, ret, ret_n, e);
 }
 
 enum status lexical_search(const struct lexical_view *v, const struct lexical_query *q,

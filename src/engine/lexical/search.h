@@ -104,6 +104,9 @@ uint32_t lex_search_count_allowed(const struct lex_search *s, uint32_t from, uin
 void lex_search_mark_allowed(const struct lex_search *s, uint32_t from, uint32_t to,
 	uint64_t *bits);
 
+/* What is in top, by rank, in the arena. ST_NOMEM. */
+enum status lex_search_take(struct lex_search *s, struct arena *arena, struct lexical_hit **ret,
+	size_t *ret_n, struct error *e);
 /* Adds the slice's best to top. ST_CANCELLED if told to stop. */
 enum status lex_search_prune(struct lex_search *s);
 enum status lex_search_exhaust(struct lex_search *s);

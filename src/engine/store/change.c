@@ -200,18 +200,13 @@ enum status store_find(struct store_reader *r, struct bytes id, struct store_key
 	return st;
 }
 
-enum status store_write_bury(struct store_write *w, struct bytes id, struct store_keys *ret,
+/* Runs a call that looks a document up, and buries what it finds. */
+static enum status bury_found(struct store_write *w, struct db_call *call, struct store_keys *ret,
 	struct error *e)
 {
-	struct db_call call;
 	struct found f;
-	enum status st = store_write_check(w, e);
+	enum status st = read_found(call, &f, e);
 
-	if (st)
-		return st;
-	db_start(&call, &w->db, STATEMENT_FIND_DOCUMENT);
-	db_bind_blob(&call, 1, id);
-	st = read_found(&call, &f, e);
 	if (!st)
 		st = bury(w, &f, e);
 	if (!st)
@@ -219,21 +214,28 @@ enum status store_write_bury(struct store_write *w, struct bytes id, struct stor
 	return store_write_done(w, st);
 }
 
+enum status store_write_bury(struct store_write *w, struct bytes id, struct store_keys *ret,
+	struct error *e)
+{
+	struct db_call call;
+	enum status st = store_write_check(w, e);
+
+	if (st)
+		return st;
+	db_start(&call, &w->db, STATEMENT_FIND_DOCUMENT);
+	db_bind_blob(&call, 1, id);
+	return bury_found(w, &call, ret, e);
+}
+
 enum status store_write_bury_chunk(struct store_write *w, int64_t chunk, struct store_keys *ret,
 	struct error *e)
 {
 	struct db_call call;
-	struct found f;
 	enum status st = store_write_check(w, e);
 
 	if (st)
 		return st;
 	db_start(&call, &w->db, STATEMENT_FIND_BY_CHUNK);
 	db_bind_int(&call, 1, chunk);
-	st = read_found(&call, &f, e);
-	if (!st)
-		st = bury(w, &f, e);
-	if (!st)
-		*ret = f.keys;
-	return store_write_done(w, st);
+	return bury_found(w, &call, ret, e);
 }

@@ -4,11 +4,10 @@
  */
 #include "engine/store/gate.h"
 
-#include <time.h>
-
+#include "util/clock.h"
 #include "util/mem.h"
 
-#define WAIT_NS 10000000L
+#define WAIT_MS 10
 
 static bool make_locks(struct gate *g)
 {
@@ -62,12 +61,7 @@ static void wait_a_little(struct gate *g)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_NS;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_nsec -= 1000000000L;
-		until.tv_sec++;
-	}
+	clock_in(WAIT_MS, &until);
 	pthread_cond_timedwait(&g->freed, &g->lock, &until);
 }
 
