@@ -11,45 +11,8 @@
 
 #include "engine/private.h"
 #include "util/gauge.h"
+#include "sqlite_memory.h"
 #include "util/mem.h"
-
-/* SQLite's own allocator with a switch in front, as mem_fail_after. */
-static sqlite3_mem_methods plain;
-static _Thread_local long sqlite_left = -1; /* below 0: never fail */
-static _Thread_local bool sqlite_failed;
-
-static bool sqlite_may(void)
-{
-	if (sqlite_left < 0)
-		return true;
-	if (sqlite_left > 0) {
-		sqlite_left--;
-		return true;
-	}
-	sqlite_failed = true;
-	return false;
-}
-
-static void *failing_malloc(int n)
-{
-	return sqlite_may() ? plain.xMalloc(n) : NULL;
-}
-
-static void *failing_realloc(void *p, int n)
-{
-	return sqlite_may() ? plain.xRealloc(p, n) : NULL;
-}
-
-static void install_allocator(void)
-{
-	sqlite3_mem_methods mine;
-
-	assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain), SQLITE_OK);
-	mine = plain;
-	mine.xMalloc = failing_malloc;
-	mine.xRealloc = failing_realloc;
-	assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &mine), SQLITE_OK);
-}
 
 /* Fails from the n-th allocation on; below 0: stops that. Returns whether any was
  * refused since the last call. */
@@ -66,11 +29,7 @@ static bool fail_ours(long n)
 
 static bool fail_sqlite(long n)
 {
-	bool refused = sqlite_failed;
-
-	sqlite_left = n;
-	sqlite_failed = false;
-	return refused;
+	return sqlite_memory_fail(n);
 }
 
 /* ---- one operation on a corpus of two documents ---- */
@@ -389,6 +348,6 @@ int main(void)
 		cmocka_unit_test(test_open_sqlite),
 	};
 
-	install_allocator();
+	sqlite_memory_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

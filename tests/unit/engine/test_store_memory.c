@@ -4,45 +4,8 @@
 
 #include <stdio.h>
 
+#include "sqlite_memory.h"
 #include "util/mem.h"
-
-/* SQLite's own allocator with a switch in front, as mem_fail_after. */
-static sqlite3_mem_methods plain;
-static _Thread_local long sqlite_left = -1; /* below 0: never fail */
-static _Thread_local bool sqlite_failed;
-
-static bool sqlite_may(void)
-{
-	if (sqlite_left < 0)
-		return true;
-	if (sqlite_left > 0) {
-		sqlite_left--;
-		return true;
-	}
-	sqlite_failed = true;
-	return false;
-}
-
-static void *failing_malloc(int n)
-{
-	return sqlite_may() ? plain.xMalloc(n) : NULL;
-}
-
-static void *failing_realloc(void *p, int n)
-{
-	return sqlite_may() ? plain.xRealloc(p, n) : NULL;
-}
-
-static void install_allocator(void)
-{
-	sqlite3_mem_methods mine;
-
-	assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain), SQLITE_OK);
-	mine = plain;
-	mine.xMalloc = failing_malloc;
-	mine.xRealloc = failing_realloc;
-	assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &mine), SQLITE_OK);
-}
 
 static void fail_ours(long n)
 {
@@ -51,8 +14,7 @@ static void fail_ours(long n)
 
 static void fail_sqlite(long n)
 {
-	sqlite_left = n;
-	sqlite_failed = false;
+	sqlite_memory_fail(n);
 }
 
 typedef enum status operation(struct rows *r);
@@ -69,14 +31,14 @@ static long walk(struct rows *r, operation *op, void (*set_failure)(long),
 		set_failure(n);
 		st = op(r);
 		set_failure(-1);
-		if (st == ST_OK && !sqlite_failed)
+		if (st == ST_OK && !sqlite_memory_failed())
 			return n;
 		if (st && st != ST_NOMEM)
 			fail_msg("allocation %ld: %s: %s (%s)", n, status_name(st),
 				r->error.message, r->error.detail);
 		if (st)
 			check(r);
-		sqlite_failed = false;
+		sqlite_memory_fail(-1);
 	}
 	fail_msg("no end");
 	return -1;
@@ -309,6 +271,6 @@ int main(void)
 		cmocka_unit_test(test_open_sqlite),
 	};
 
-	install_allocator();
+	sqlite_memory_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
