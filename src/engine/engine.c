@@ -39,6 +39,9 @@ static enum status open_parts(struct engine *en, const struct engine_options *op
 	struct filter_options columns = { .max_fields = UINT16_MAX, .cache_bytes = FILTER_CACHE };
 	enum status st = fields_init(&en->fields, opt, e);
 
+	en->dir = mem_dup(opt->dir, strlen(opt->dir));
+	if (!st && !en->dir)
+		st = engine_no_memory(e);
 	if (!st)
 		st = queue_init(&en->queue, e);
 	if (!st)
@@ -66,7 +69,12 @@ enum status engine_open(const struct engine_options *opt, struct engine **ret, s
 	en->b = opt->k1 > 0 ? opt->b : ENGINE_B;
 	en->head_chunks = opt->head_chunks;
 	en->held_bytes = opt->held_bytes ? opt->held_bytes : HELD_BYTES;
-	en->last_columned = INT64_MIN;
+	en->last_columned = en->last_vectored = INT64_MIN;
+	atomic_store(&en->build_since, UINT64_MAX);
+	atomic_store(&en->orphans, true);
+	if (opt->encoder)
+		en->encoder = *opt->encoder;
+	en->has_encoder = opt->encoder != NULL;
 	st = open_parts(en, opt, e);
 	if (st)
 		engine_close(en);
@@ -86,6 +94,12 @@ static void write_head(struct engine *en)
 		clock_mono_ms() < until)
 		if (!lexical_maintain(en->index, NULL, &e))
 			break;
+	if (en->dense && !e.code)
+		vectors_freeze(en->dense->index);
+	while (en->dense && vectors_persisted_commit(en->dense->index) < en->published && !e.code &&
+		clock_mono_ms() < until)
+		if (!vectors_maintain(en->dense->index, NULL, &e))
+			break;
 	if (e.code)
 		log_event(LOG_WARNING, "the index could not be written: the next start makes it",
 			LOG_S("reason", e.message), LOG_S("detail", e.detail));
@@ -99,6 +113,7 @@ void engine_close(struct engine *en)
 	if (en->index && en->states.newest)
 		write_head(en);
 	states_release(&en->states);
+	dense_unref(en->dense);
 	lexical_close(en->index);
 	filter_free(en->columns);
 	store_close(en->store);
@@ -106,6 +121,7 @@ void engine_close(struct engine *en)
 	fields_release(&en->fields);
 	analyzers_release(&en->analyzers);
 	mem_free(en->values.at);
+	mem_free(en->dir);
 	mem_free(en);
 }
 
@@ -130,6 +146,7 @@ enum status engine_add(struct engine *en, const struct engine_document *docs, si
 		op.once = once;
 	if (!st)
 		st = queue_run(en, &op, e);
+	additions_release(&op.add);
 	if (!st)
 		*ret = op.commit;
 	return st;

@@ -30,6 +30,7 @@
 
 struct engine;
 struct engine_view;
+struct engine_encoder;
 
 /* Asked now and then during long work; true: stop, ST_CANCELLED is returned. fn may be
  * called on another thread than the caller's while the call is being made. */
@@ -93,6 +94,8 @@ struct engine_options {
 	 * as engine_document wants them, in the arena. NULL: they stay without. */
 	enum status (*values)(struct bytes meta, struct arena *arena, struct engine_value **ret,
 		size_t *ret_n);
+	/* Where vectors come from (dense.h); copied. NULL: there are none. */
+	const struct engine_encoder *encoder;
 };
 
 /*
@@ -127,6 +130,10 @@ struct engine_document {
 	bool contextual; /* contexts are indexed with their chunks */
 	const struct engine_value *values;
 	size_t value_count;
+	/* Of a stored space (dense.h): one row of its dimension a chunk (one if chunk_count
+	 * is 0), and its number. NULL: none. Rows that are all zero: that chunk has none. */
+	const float *vectors;
+	uint64_t space;
 };
 
 /* Repeating a key gives the first result again (X7, D37). */

@@ -8,7 +8,8 @@
 #include "util/fault.h"
 #include "util/mem.h"
 
-#define SWEEP_MOST 256 /* documents in one transaction: a few milliseconds */
+#define SWEEP_MOST 256     /* documents in one transaction: a few milliseconds */
+#define SWEEP_VECTORS 1024 /* vectors of dropped spaces, the same */
 
 /* ---- fields ---- */
 
@@ -95,6 +96,26 @@ enum status group_encode_values(struct group *g, struct additions *add, struct p
 
 /* ---- the calls ---- */
 
+/* The rows of a stored space, if it is still the active one. */
+static enum status put_vectors(struct group *g, const struct additions *add,
+	const struct prepared *doc, struct error *e)
+{
+	const struct dense *d = add->dense;
+	enum status st = ST_OK;
+
+	if (!d || !doc->vectors || d->space.derived || d != g->en->dense)
+		return ST_OK;
+	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++) {
+		size_t n = d->space.dimension;
+		const float *v = doc->vectors + c * n;
+		struct bytes data = { (const char *)v, n * sizeof(*v) };
+
+		st = store_write_vector(g->w, d->space.number, doc->keys.first_chunk + (int64_t)c,
+			dense_is_zero(v, n) ? BYTES_NONE : data, e);
+	}
+	return st;
+}
+
 static enum status put_document(struct group *g, struct additions *add, struct prepared *doc,
 	struct error *e)
 {
@@ -102,7 +123,9 @@ static enum status put_document(struct group *g, struct additions *add, struct p
 
 	if (!st)
 		st = store_write_bury(g->w, doc->row.id, &doc->old, e);
-	return st ? st : store_write_put(g->w, &doc->row, &doc->keys, e);
+	if (!st)
+		st = store_write_put(g->w, &doc->row, &doc->keys, e);
+	return st ? st : put_vectors(g, add, doc, e);
 }
 
 static enum status run_add(struct group *g, struct op *op, struct error *e)
@@ -221,9 +244,12 @@ static void note_swept(void *arg, int64_t first_chunk, uint64_t chunks)
 uint64_t group_sweepable(struct engine *en)
 {
 	uint64_t oldest = states_oldest(&en->states);
-	uint64_t persisted = lexical_persisted_commit(en->index);
+	uint64_t least = dense_persisted(en);
+	uint64_t build = atomic_load(&en->build_since);
 
-	return persisted < oldest ? persisted : oldest;
+	if (build < least)
+		least = build;
+	return least < oldest ? least : oldest;
 }
 
 static enum status run_sweep(struct group *g, struct op *op, struct error *e)
@@ -235,6 +261,11 @@ static enum status run_sweep(struct group *g, struct op *op, struct error *e)
 	st = store_write_sweep(g->w, op->swept, SWEEP_MOST, note_swept, &s, &op->more, e);
 	if (!st && s.st)
 		return engine_no_memory(e);
+	if (!st && !op->more && atomic_load(&g->en->orphans)) {
+		st = store_write_sweep_vectors(g->w, SWEEP_VECTORS, &op->more, e);
+		if (!st && !op->more)
+			atomic_store(&g->en->orphans, false);
+	}
 	return st;
 }
 
@@ -253,6 +284,8 @@ static enum status run_call(struct group *g, struct op *op)
 		return run_delete_where(g, op, e);
 	case OP_SWEEP:
 		return run_sweep(g, op, e);
+	case OP_CALL:
+		return op->call.run(g, op->call.arg, e);
 	}
 	return error_set(e, ST_INTERNAL, "unknown kind of write");
 }

@@ -249,6 +249,9 @@ static enum status load(struct loading *l, struct error *e)
 		st = l->dir ? load_index_at_start(l, r, &totals, e) : load_index(l, r, e);
 	if (!st)
 		st = store_each_values(r, load_values, en, e);
+	if (!st)
+		st = l->dir ? load_dense_at_start(en, &totals, r, e)
+			    : load_dense_catch_up(en, r, l->since, e);
 	store_reader_close(r);
 	if (!st)
 		st = publish_state(en, &totals, e);

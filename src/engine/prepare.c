@@ -153,6 +153,56 @@ static enum status prepare_meta(struct preparation *p, const struct engine_docum
 	return ST_OK;
 }
 
+/* ---- vectors ---- */
+
+/* Rows of a stored space come with the document, if it is the one that is active. */
+static enum status take_vectors(struct preparation *p, const struct engine_document *doc, size_t i,
+	struct prepared *ret)
+{
+	const struct dense *d = p->out->dense;
+	size_t n;
+
+	if (!doc->vectors || doc->space != d->space.number)
+		return ST_OK;
+	n = ret->row.chunk_count * d->space.dimension;
+	for (size_t j = 0; j < n; j++)
+		if (!isfinite(doc->vectors[j]))
+			return bad(p->e, i, "vector", "a vector's components are finite numbers");
+	ret->vectors = arena_array(p->arena, n, sizeof(*ret->vectors));
+	if (!ret->vectors)
+		return engine_no_memory(p->e);
+	memcpy(ret->vectors, doc->vectors, n * sizeof(*ret->vectors));
+	return ST_OK;
+}
+
+static enum status make_vectors(struct preparation *p, const struct engine_document *doc, size_t i,
+	struct prepared *ret)
+{
+	const struct dense *d = p->out->dense;
+	size_t n = d ? d->space.dimension : 0;
+	struct arena scratch;
+	enum status st = ST_OK;
+
+	if (!d)
+		return ST_OK;
+	if (!d->space.derived)
+		return take_vectors(p, doc, i, ret);
+	ret->vectors = arena_array(p->arena, ret->row.chunk_count, n * sizeof(*ret->vectors));
+	if (!ret->vectors)
+		return engine_no_memory(p->e);
+	arena_init(&scratch, 0);
+	for (size_t c = 0; !st && c < ret->row.chunk_count; c++) {
+		struct store_row row = prepared_row(&ret->row, c);
+
+		if (engine_stopped(p->stop))
+			st = error_set(p->e, ST_CANCELLED, "cancelled");
+		else
+			st = dense_embed(d, &row, &scratch, ret->vectors + c * n, p->e);
+	}
+	arena_release(&scratch);
+	return st;
+}
+
 /* ---- chunks ---- */
 
 /* Of HTML, what a person reads; the tags are English to any guesser. */
@@ -227,14 +277,7 @@ static enum status analyze_chunks(struct preparation *p, struct prepared *ret)
 	if (!ret->bags)
 		return engine_no_memory(p->e);
 	for (size_t c = 0; !st && c < doc->chunk_count; c++) {
-		const struct store_chunk *chunk = &doc->chunks[c];
-		struct store_row row = { .title = doc->title,
-			.context = chunk->context,
-			.text = { doc->text.data + chunk->byte_start,
-				chunk->byte_end - chunk->byte_start },
-			.format = doc->format,
-			.analysis = doc->analysis,
-			.contextual = doc->contextual };
+		struct store_row row = prepared_row(doc, c);
 		struct bag bag;
 
 		if (engine_stopped(p->stop))
@@ -269,6 +312,8 @@ static enum status prepare_document(struct preparation *p, const struct engine_d
 	if (!st)
 		st = analyze_chunks(p, ret);
 	if (!st)
+		st = make_vectors(p, doc, i, ret);
+	if (!st)
 		st = departure_make(&p->departures, doc->id, &ret->leaving, p->e);
 	if (!st)
 		p->out->n++;
@@ -285,6 +330,26 @@ static enum status make_room(struct preparation *p, size_t n)
 	return ST_OK;
 }
 
+struct store_row prepared_row(const struct store_document *doc, size_t c)
+{
+	const struct store_chunk *chunk = &doc->chunks[c];
+
+	return (struct store_row){ .no = (uint32_t)c,
+		.doc_id = doc->id,
+		.title = doc->title,
+		.context = chunk->context,
+		.text = { doc->text.data + chunk->byte_start, chunk->byte_end - chunk->byte_start },
+		.format = doc->format,
+		.analysis = doc->analysis,
+		.contextual = doc->contextual };
+}
+
+void additions_release(struct additions *add)
+{
+	dense_unref(add->dense);
+	add->dense = NULL;
+}
+
 enum status prepare(struct engine *en, const struct engine_document *docs, size_t n,
 	const struct engine_stop *stop, struct arena *arena, struct additions *ret, struct error *e)
 {
@@ -297,7 +362,7 @@ enum status prepare(struct engine *en, const struct engine_document *docs, size_
 	bool *superseded = NULL;
 	enum status st = ST_OK;
 
-	*ret = (struct additions){ .n = 0 };
+	*ret = (struct additions){ .dense = dense_current(en) };
 	for (size_t i = 0; !st && i < n; i++)
 		st = check_document(&docs[i], i, e);
 	if (!st)

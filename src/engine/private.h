@@ -9,7 +9,9 @@
  *   load.c      the same from the rows: at the start, and after memory was short
  *   states.c    which states are alive      keeper.c   background work
  *   fields.c    names and types of fields   values.c   values as bytes in a row
- *   view.c, query.c, recall.c               reading
+ *   dense.c     a space with its index      build.c    another one beside it
+ *   load_dense.c  the vectors from the rows
+ *   view.c, query.c, recall.c, near.c, weights.c       reading
  *
  * Locks: queue.lock and states.lock are held for a moment each, never both. Whoever
  * leads (queue.leading) is alone with the writing side: store_write, lexical_add,
@@ -21,10 +23,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/dense.h"
 #include "engine/engine.h"
 #include "engine/filter/filter.h"
 #include "engine/lexical/lexical.h"
 #include "engine/store/store.h"
+#include "engine/vector/vector.h"
 #include "util/strbuf.h"
 
 #define ENGINE_K1 1.2
@@ -114,12 +118,48 @@ bool fields_find(const struct fields *f, struct bytes name, size_t *ret);
 void fields_see(struct seen_field *seen, const struct engine_value *v);
 enum engine_type fields_infer(const struct seen_field *seen);
 
+/* ---- dense.c ---- */
+
+/* A space of vectors with its index. Shared by the engine, states and calls; immutable
+ * but for the index, and for doomed. */
+struct dense {
+	_Atomic unsigned refs;
+	struct engine_space space; /* identity is own */
+	struct engine_encoder encoder;
+	struct vectors *index;
+	char *dir;
+	_Atomic bool doomed; /* its files go with the last reference */
+};
+
+/* Opens the index in DATA/vectors/NUMBER, and a derived space's model. fresh: without what
+ * files there are. *ret_commit as vectors_open. ST_INVALID: a derived space that the
+ * encoder does not know. */
+enum status dense_open(struct engine *en, const struct store_space *space, bool fresh,
+	struct dense **ret, uint64_t *ret_commit, struct error *e);
+struct dense *dense_ref(struct dense *d); /* NULL is fine, here and below */
+void dense_unref(struct dense *d);
+/* Up to which commit both indexes are in files. Any thread. */
+uint64_t dense_persisted(struct engine *en);
+/* The active one; new reference or NULL. Any thread. */
+struct dense *dense_current(struct engine *en);
+/* A chunk's vector, by the encoder; dimension floats, all zero if it has none. scratch is
+ * emptied. */
+enum status dense_embed(const struct dense *d, const struct store_row *row, struct arena *scratch,
+	float *out, struct error *e);
+/* Whether a vector is one. */
+bool dense_is_zero(const float *v, size_t n);
+/* Removes folders of spaces but for the one (0: of all). Failures are left for the next
+ * start. */
+void dense_sweep_folders(struct engine *en, uint64_t keep);
+
 /* ---- states.c ---- */
 
 /* One state of the corpus; immutable but for what states.lock guards. */
 struct engine_state {
 	struct lexical_view *index;
 	struct filter_view *columns;
+	struct dense *dense;       /* NULL: no vectors */
+	struct vectors_view *near; /* the same */
 	struct store_totals totals;
 	/* Guarded by states.lock. */
 	unsigned refs;
@@ -145,9 +185,9 @@ struct states {
 void states_init(struct states *s, size_t max, unsigned ttl_s);
 /* Lets go of all; nobody else has one any more. */
 void states_release(struct states *s);
-/* Takes the two views in any case. NULL when out of memory. */
+/* Takes the views and the reference to dense in any case. NULL when out of memory. */
 struct engine_state *state_new(struct lexical_view *index, struct filter_view *columns,
-	const struct store_totals *totals);
+	struct dense *dense, struct vectors_view *near, const struct store_totals *totals);
 /* Makes it the current one; takes the reference. */
 void states_publish(struct states *s, struct engine_state *state);
 /* Puts fresh in the place of old if that is still the current one; both show the same.
@@ -196,6 +236,7 @@ struct prepared {
 	/* Its values; field is a place in the call's seen fields or VALUES_NO_FIELD. */
 	struct filter_value *values;
 	size_t value_count;
+	float *vectors;              /* one row a chunk; NULL: none */
 	struct departure leaving;    /* what it most likely replaces */
 	struct store_keys keys, old; /* by the group: what it is now and was before */
 };
@@ -203,10 +244,15 @@ struct prepared {
 struct additions {
 	struct prepared *docs; /* superseded ones left out */
 	size_t n;
+	struct dense *dense; /* the space of its vectors; own reference or NULL */
 	struct seen_field *seen;
 	size_t seen_count;
 	uint64_t unfielded;
 };
+
+void additions_release(struct additions *add);
+/* Chunk c of a document as the walks over rows give it, but for the keys. */
+struct store_row prepared_row(const struct store_document *doc, size_t c);
 
 /* Checks, splits and analyses documents into the arena. */
 enum status prepare(struct engine *en, const struct engine_document *docs, size_t n,
@@ -219,7 +265,17 @@ enum status prepare_values(struct engine *en, const struct engine_document *docs
 
 /* ---- queue.c ---- */
 
-enum op_kind { OP_ADD, OP_DELETE, OP_DELETE_WHERE, OP_SWEEP };
+enum op_kind { OP_ADD, OP_DELETE, OP_DELETE_WHERE, OP_SWEEP, OP_CALL };
+
+struct group;
+struct op;
+/* What an OP_CALL does: within its transaction (it is alone in its group), and after the
+ * commit, before the state is published; the latter cannot fail. */
+struct op_call {
+	enum status (*run)(struct group *g, void *arg, struct error *e);
+	void (*committed)(struct engine *en, void *arg); /* may be NULL */
+	void *arg;
+};
 
 struct op {
 	enum op_kind kind;
@@ -229,6 +285,7 @@ struct op {
 	const struct departure *leaving; /* one an id */
 	size_t id_count;
 	const struct engine_filter *filter; /* DELETE_WHERE */
+	struct op_call call;                /* CALL */
 	const struct engine_stop *stop;
 	struct arena *arena;
 	/* Results. */
@@ -293,6 +350,8 @@ uint64_t group_sweepable(struct engine *en);
 void publish_group(const struct group *g);
 /* The fields that a committed group brought up are known from now on. */
 enum status publish_fields(const struct group *g, struct error *e);
+/* A chunk's vector (NULL: none) into the active space, unless it is there already. */
+enum status publish_vector(struct engine *en, int64_t key, const float *v, struct error *e);
 /* Makes the current state of what index and columns hold now. */
 enum status publish_state(struct engine *en, const struct store_totals *totals, struct error *e);
 /* A chunk into the index, unless it is there already. */
@@ -302,6 +361,14 @@ enum status publish_chunk(struct engine *en, int64_t key, struct bytes doc_id, u
 enum status load_catch_up(struct engine *en, struct error *e);
 /* Documents that are older than filters get their values (load_old.c). */
 enum status load_old_values(struct engine *en, const struct engine_options *opt, struct error *e);
+/* The active space, opened or made, and its index up to the rows. The first time. */
+enum status load_dense_at_start(struct engine *en, struct store_totals *totals,
+	struct store_reader *r, struct error *e);
+/* Up to the rows, from what is there. */
+enum status load_dense_catch_up(struct engine *en, struct store_reader *r, uint64_t since,
+	struct error *e);
+/* A turn (store_write_turn) that can be made by the leader or at the start. */
+enum status load_turn(struct engine *en, struct store_totals *totals, struct error *e);
 /* The first time: fields, values of old rows, index, columns. */
 enum status load_all(struct engine *en, const struct engine_options *opt, struct error *e);
 
@@ -312,10 +379,24 @@ struct keeper {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool started, ready;
-	uint64_t swept; /* all that died up to this commit is gone; the thread's */
-	uint64_t froze_ms;
-	bool poked; /* under the lock */
-	bool stop;  /* set under the lock; lexical_maintain looks without */
+	_Atomic bool awake; /* may be poked */
+	uint64_t swept;     /* all that died up to this commit is gone; the thread's */
+	uint64_t froze_ms;  /* the same; both of the keeper of rows alone */
+	bool poked;         /* under the lock */
+	bool stop;          /* set under the lock; lexical_maintain looks without */
+};
+
+/* ---- build.c ---- */
+
+/* The other space is being filled. Its members are the builder's. */
+struct engine_build {
+	struct engine *en;
+	struct dense *dense;
+	int64_t document; /* greatest key whose chunks are in */
+	uint64_t since;   /* commit up to which deaths are in */
+	uint64_t born;    /* and births, of a stored one */
+	uint64_t added;   /* chunks, in this round */
+	bool stop;        /* engine_build_halt */
 };
 
 /* Starts the thread. Stopping waits for it; both a stopped one and one that was never
@@ -335,18 +416,26 @@ struct engine {
 	struct fields fields;
 	struct states states;
 	struct queue queue;
-	struct keeper keeper;
+	struct keeper keeper, tender; /* of rows and words, of vectors */
+	char *dir;                    /* of the data */
+	struct engine_encoder encoder;
+	bool has_encoder;
 	enum text_lang language;
 	double k1, b;
 	size_t head_chunks, held_bytes;
 	_Atomic uint64_t contradictions, unfielded;
-	_Atomic uint64_t last_death; /* commit up to which rows may have died */
+	_Atomic uint64_t last_death;  /* commit up to which rows may have died */
+	_Atomic bool building;        /* somebody has an engine_build */
+	_Atomic uint64_t build_since; /* deaths after it are wanted; UINT64_MAX: none */
+	_Atomic bool orphans;         /* there may be vectors of dropped spaces */
 
 	/* The leader's. */
 	_Atomic bool behind;   /* index and columns lack something of the rows */
 	uint64_t published;    /* commit */
 	int64_t last_indexed;  /* greatest chunk key in the index */
 	int64_t last_columned; /* and in the columns */
+	struct dense *dense;   /* the active space or NULL */
+	int64_t last_vectored; /* greatest chunk key that its index has been given */
 	struct values_list values;
 };
 

@@ -7,6 +7,7 @@
 #include "engine/private.h"
 
 #include "util/log.h"
+#include "util/mem.h"
 
 enum status publish_chunk(struct engine *en, int64_t key, struct bytes doc_id, uint32_t no,
 	const struct bag *bag, struct error *e)
@@ -53,6 +54,15 @@ static enum status remove_bags(struct removal *r, const struct store_keys *keys,
 	return st;
 }
 
+static enum status remove_vectors(struct engine *en, const struct store_keys *keys, struct error *e)
+{
+	enum status st = ST_OK;
+
+	for (uint64_t c = 0; !st && en->dense && c < keys->chunks; c++)
+		st = vectors_remove(en->dense->index, keys->first_chunk + (int64_t)c, e);
+	return st;
+}
+
 /* leaving: what the call expected to bury, or NULL. */
 static enum status remove_document(struct removal *r, const struct store_keys *keys,
 	const struct departure *leaving, struct error *e)
@@ -61,6 +71,9 @@ static enum status remove_document(struct removal *r, const struct store_keys *k
 
 	if (!keys->document)
 		return ST_OK;
+	st = remove_vectors(r->en, keys, e);
+	if (st)
+		return st;
 	if (leaving && leaving->document == keys->document && leaving->n == keys->chunks)
 		return remove_bags(r, keys, leaving, e);
 	if (!r->analyzer)
@@ -89,13 +102,71 @@ static enum status add_columns(struct engine *en, const struct prepared *doc, st
 	return st;
 }
 
-static enum status publish_document(struct removal *r, const struct prepared *doc, struct error *e)
+enum status publish_vector(struct engine *en, int64_t key, const float *v, struct error *e)
+{
+	enum status st = ST_OK;
+
+	if (!en->dense || key <= en->last_vectored)
+		return ST_OK;
+	if (v && !dense_is_zero(v, en->dense->space.dimension))
+		st = vectors_add(en->dense->index, key, v, e);
+	if (!st)
+		en->last_vectored = key;
+	return st;
+}
+
+/* Vectors that were made for another space than the active one are made again. */
+static enum status embed_again(struct removal *r, const struct prepared *doc, struct error *e)
+{
+	struct engine *en = r->en;
+	size_t n = en->dense->space.dimension;
+	float *v = mem_array(n, sizeof(*v));
+	struct arena scratch;
+	enum status st = v ? ST_OK : engine_no_memory(e);
+
+	arena_init(&scratch, 0);
+	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++) {
+		struct store_row row = prepared_row(&doc->row, c);
+
+		st = dense_embed(en->dense, &row, &scratch, v, e);
+		if (!st)
+			st = publish_vector(en, doc->keys.first_chunk + (int64_t)c, v, e);
+	}
+	arena_release(&scratch);
+	mem_free(v);
+	return st;
+}
+
+static enum status publish_vectors(struct removal *r, const struct additions *add,
+	const struct prepared *doc, struct error *e)
+{
+	struct engine *en = r->en;
+	enum status st = ST_OK;
+
+	if (!en->dense)
+		return ST_OK;
+	if (en->dense != add->dense && en->dense->space.derived)
+		return embed_again(r, doc, e);
+	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++) {
+		const float *v = doc->vectors && en->dense == add->dense
+			? doc->vectors + c * en->dense->space.dimension
+			: NULL;
+
+		st = publish_vector(en, doc->keys.first_chunk + (int64_t)c, v, e);
+	}
+	return st;
+}
+
+static enum status publish_document(struct removal *r, const struct additions *add,
+	const struct prepared *doc, struct error *e)
 {
 	enum status st = remove_document(r, &doc->old, &doc->leaving, e);
 
 	for (uint64_t c = 0; !st && c < doc->keys.chunks; c++)
 		st = publish_chunk(r->en, doc->keys.first_chunk + (int64_t)c, doc->row.id,
 			(uint32_t)c, &doc->bags[c], e);
+	if (!st)
+		st = publish_vectors(r, add, doc, e);
 	return st ? st : add_columns(r->en, doc, e);
 }
 
@@ -124,10 +195,10 @@ static enum status publish_op(struct removal *r, const struct op *op, struct err
 	enum status st = ST_OK;
 	size_t at = 0;
 
-	if (op->st || op->repeated || op->kind == OP_SWEEP)
+	if (op->st || op->repeated || op->kind == OP_SWEEP || op->kind == OP_CALL)
 		return ST_OK;
 	for (size_t i = 0; !st && i < op->add.n; i++)
-		st = publish_document(r, &op->add.docs[i], e);
+		st = publish_document(r, &op->add, &op->add.docs[i], e);
 	for (size_t i = 0; !st && i < op->buried_count; i++)
 		st = remove_document(r, &op->buried[i], find_leaving(op, &op->buried[i], &at), e);
 	if (op->kind == OP_ADD)
@@ -153,19 +224,29 @@ enum status publish_state(struct engine *en, const struct store_totals *totals, 
 {
 	struct lexical_view *index;
 	struct filter_view *columns;
-	struct engine_state *state;
+	struct vectors_view *near = NULL;
+	struct engine_state *state = NULL;
+	bool whole;
 
 	lexical_publish(en->index, totals->version);
+	if (en->dense)
+		vectors_publish(en->dense->index, totals->version);
 	columns = filter_publish(en->columns);
 	if (!columns)
 		return engine_no_memory(e);
 	index = lexical_view_get(en->index);
-	if (lexical_view_commit(index) != totals->version) {
+	if (en->dense)
+		near = vectors_view_get(en->dense->index);
+	whole = lexical_view_commit(index) == totals->version &&
+		(!near || vectors_view_commit(near) == totals->version);
+	if (whole) {
+		state = state_new(index, columns, dense_ref(en->dense), near, totals);
+	} else {
 		lexical_view_unref(index);
 		filter_view_unref(columns);
-		return engine_no_memory(e);
+		if (near)
+			vectors_view_unref(near);
 	}
-	state = state_new(index, columns, totals);
 	if (!state)
 		return engine_no_memory(e);
 	states_publish(&en->states, state);
@@ -191,7 +272,9 @@ void publish_group(const struct group *g)
 	bool buried = false;
 
 	for (const struct op *op = g->ops; op; op = op->next) {
-		buried |= op->kind != OP_SWEEP;
+		if (op->kind == OP_CALL && !op->st && op->call.committed)
+			op->call.committed(en, op->call.arg);
+		buried |= op->kind != OP_SWEEP && op->kind != OP_CALL;
 		if (op->kind == OP_SWEEP && !op->st) /* whatever else fails */
 			forget_swept(en, op);
 		if (!st)

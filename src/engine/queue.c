@@ -66,6 +66,13 @@ static void withdraw(struct queue *q, struct op *op)
 		q->last = before;
 }
 
+/* A filter looks at the state before the group, and may find much; a change of the space
+ * of vectors is for all who come after it. */
+static bool goes_alone(const struct op *op)
+{
+	return op->kind == OP_DELETE_WHERE || op->kind == OP_CALL;
+}
+
 /* Cuts the next group off the line; it is not empty. */
 static struct op *take_group(struct queue *q)
 {
@@ -73,9 +80,7 @@ static struct op *take_group(struct queue *q)
 	size_t ops = 1, documents = group->add.n + group->id_count;
 
 	group->taken = true;
-	/* A filter looks at the state before the group, and may find much: it goes alone. */
-	while (end->next && ops < MAX_OPS && group->kind != OP_DELETE_WHERE &&
-		end->next->kind != OP_DELETE_WHERE) {
+	while (end->next && ops < MAX_OPS && !goes_alone(group) && !goes_alone(end->next)) {
 		documents += end->next->add.n + end->next->id_count;
 		if (documents > MAX_DOCUMENTS)
 			break;

@@ -20,16 +20,28 @@ void states_init(struct states *s, size_t max, unsigned ttl_s)
 	s->kept[KEPT_WRITTEN].max = max / 4;
 }
 
+/* The view of an index goes before the index. */
+static void let_go(struct lexical_view *index, struct filter_view *columns, struct dense *dense,
+	struct vectors_view *near)
+{
+	lexical_view_unref(index);
+	filter_view_unref(columns);
+	if (near)
+		vectors_view_unref(near);
+	dense_unref(dense);
+}
+
 struct engine_state *state_new(struct lexical_view *index, struct filter_view *columns,
-	const struct store_totals *totals)
+	struct dense *dense, struct vectors_view *near, const struct store_totals *totals)
 {
 	struct engine_state *state = mem_zero(sizeof(*state));
 
 	if (!state) {
-		lexical_view_unref(index);
-		filter_view_unref(columns);
+		let_go(index, columns, dense, near);
 		return NULL;
 	}
+	state->dense = dense;
+	state->near = near;
 	state->index = index;
 	state->columns = columns;
 	state->totals = *totals;
@@ -41,8 +53,7 @@ static void state_free(struct engine_state *state)
 {
 	if (!state)
 		return;
-	lexical_view_unref(state->index);
-	filter_view_unref(state->columns);
+	let_go(state->index, state->columns, state->dense, state->near);
 	mem_free(state);
 }
 

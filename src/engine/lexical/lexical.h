@@ -150,6 +150,18 @@ uint64_t lexical_document_frequency(const struct lexical_view *v, struct bytes t
 /* ln(1 + (n - df + 0.5) / (df + 0.5)), the weight of a term that df of n chunks hold. */
 double lexical_idf(uint64_t chunks, uint64_t df);
 
+/* What BM25 makes of a term that a chunk of that length holds tf times, without the idf:
+ * times lexical_idf it is the term's part of the score. */
+double lexical_weight(const struct lexical_view *v, uint32_t tf, uint32_t length);
+
+/* Whose the living chunk of that key is; borrowed from the view. False: none lives. */
+bool lexical_find(const struct lexical_view *v, int64_t key, struct bytes *ret_doc_id,
+	uint32_t *ret_no);
+/* The keys of living chunks, ascending: every step-th, beginning with the first. fn
+ * returning false ends it. */
+void lexical_each_key(const struct lexical_view *v, uint64_t step,
+	bool (*fn)(void *arg, int64_t key), void *arg);
+
 struct lexical_listing {
 	size_t k;
 	const struct lexical_filter *filter; /* not NULL */

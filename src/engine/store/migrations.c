@@ -115,6 +115,16 @@ static const char *const migrations[MIGRATIONS_VERSION] = {
 	" time_ms = iif(version = 0, 0,"
 	"  CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));"
 	"PRAGMA user_version = 2;",
+
+	"DROP TABLE vectors;"
+	"DROP TABLE models;"
+	"CREATE TABLE spaces("
+	" number INTEGER PRIMARY KEY, identity TEXT NOT NULL, dimension INTEGER NOT NULL,"
+	" derived INTEGER NOT NULL, fit INTEGER NOT NULL, fitted INTEGER NOT NULL,"
+	" active INTEGER NOT NULL, blob BLOB) STRICT;"
+	"CREATE TABLE vectors(place INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;"
+	"ALTER TABLE corpus ADD COLUMN next_space INTEGER NOT NULL DEFAULT 1;"
+	"PRAGMA user_version = 3;",
 };
 
 static void random_blob(sqlite3_context *context, int n, sqlite3_value **args)

@@ -4,7 +4,7 @@
 
 #include "engine/store/db.h"
 
-#define MIGRATIONS_VERSION 2 /* the newest; a file's is 1 and up, an empty one's 0 */
+#define MIGRATIONS_VERSION 3 /* the newest; a file's is 1 and up, an empty one's 0 */
 
 /* Brings the tables from a version below the newest to the one after it, within the
  * caller's transaction. */

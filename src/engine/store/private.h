@@ -70,6 +70,19 @@ enum status store_run_on(struct db *db, enum statement what, int64_t v, struct e
 /* Gives up the reader's snapshot, if it has one: its next statement sees the newest. */
 enum status store_reader_begin(struct store_reader *r, struct error *e);
 
+/* Where the vectors of a space begin: space times 2^43; chunk keys stay below that. */
+#define STORE_SPACE_SHIFT 43
+static inline int64_t store_place(uint64_t space, int64_t chunk)
+{
+	return (int64_t)(space << STORE_SPACE_SHIFT) + chunk;
+}
+/* Removes the vectors of chunks that are swept, in all spaces (spaces.c). */
+enum status store_drop_vectors(struct db *db, int64_t first_chunk, uint64_t chunks,
+	struct error *e);
+/* Goes through the documents that a statement gives (walk.c); ends the call. */
+enum status store_walk(struct db *db, struct db_call *call, uint64_t *ret_count, store_row_fn *fn,
+	void *arg, struct error *e);
+
 static inline bool store_stopped(const struct engine_stop *stop)
 {
 	return stop->fn && stop->fn(stop->arg);

@@ -8,7 +8,8 @@
  *        ├──▶ 1 document_values  of the living
  *        └──▶ 1 without_values   made before there were any
  *   fields, languages (living documents in each), idempotency (answers, for a day)
- *   models, vectors, feedback: for what comes
+ *   spaces 1 ─▶ n vectors    of chunks, of stored spaces (spaces.c)
+ *   feedback: for what comes
  *
  * documents.born and died are commit numbers, died NULL while it lives. Keys are given
  * out by us and only grow. Texts are blobs because SQL's text functions stop at a NUL; a

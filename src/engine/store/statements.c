@@ -107,6 +107,9 @@ static const char *const sql[STATEMENT_COUNT] = {
 	" FROM documents AS d CROSS JOIN texts AS t ON t.document = d.key"
 	" WHERE d.died IS NOT NULL AND d.died > ?1"
 	" ORDER BY d.died, d.key",
+	[STATEMENT_EACH_LIVING] = WALK_COLUMNS
+	" FROM documents AS d CROSS JOIN texts AS t ON t.document = d.key"
+	" WHERE d.key > ?1 AND d.died IS NULL ORDER BY d.key LIMIT ?2",
 	[STATEMENT_ONE_DOCUMENT] = WALK_COLUMNS
 	" FROM documents AS d CROSS JOIN texts AS t ON t.document = d.key"
 	" WHERE d.key = ?1",
@@ -120,6 +123,37 @@ static const char *const sql[STATEMENT_COUNT] = {
 	[STATEMENT_EACH_OLD] =
 		"SELECT o.document, d.meta FROM without_values AS o"
 		" CROSS JOIN documents AS d ON d.key = o.document ORDER BY o.document LIMIT ?1",
+
+	[STATEMENT_INSERT_SPACE] =
+		"INSERT INTO spaces(number, identity, dimension, derived, fit, fitted, active, blob)"
+		" SELECT next_space, ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM corpus RETURNING number",
+	[STATEMENT_COUNT_SPACE] = "UPDATE corpus SET next_space = next_space + 1",
+	[STATEMENT_ACTIVATE_SPACE] = "UPDATE spaces SET active = number = ?1",
+	[STATEMENT_DROP_OTHER_SPACES] = "DELETE FROM spaces WHERE number <> ?1",
+	[STATEMENT_DROP_SPACE] = "DELETE FROM spaces WHERE number = ?1",
+	[STATEMENT_EACH_SPACE] =
+		"SELECT number, identity, dimension, derived, fit, fitted, active, blob"
+		" FROM spaces ORDER BY number",
+	[STATEMENT_PUT_VECTOR] = "INSERT OR REPLACE INTO vectors(place, data) VALUES(?1, ?2)",
+	[STATEMENT_HAS_VECTOR] = "SELECT 1 FROM vectors WHERE place = ?1",
+	[STATEMENT_FIRST_VECTOR] = "SELECT min(place) FROM vectors WHERE place >= ?1",
+	[STATEMENT_HAS_SPACE] = "SELECT 1 FROM spaces WHERE number = ?1",
+	[STATEMENT_DELETE_VECTORS] = "DELETE FROM vectors WHERE place >= ?1 AND place < ?1 + ?2",
+	[STATEMENT_DELETE_SOME_VECTORS] =
+		"DELETE FROM vectors WHERE place IN"
+		" (SELECT place FROM vectors WHERE place >= ?1 AND place < ?2 LIMIT ?3)",
+	[STATEMENT_EACH_VECTOR] =
+		"SELECT c.key, v.data FROM documents AS d"
+		" CROSS JOIN chunks AS c ON c.key >= d.first_chunk AND c.key < d.first_chunk + d.chunks"
+		" CROSS JOIN vectors AS v ON v.place = ?2 + c.key"
+		" WHERE d.born > ?1 AND d.died IS NULL ORDER BY d.born, d.key, c.key",
+	[STATEMENT_EACH_UNEMBEDDED] = WALK_COLUMNS
+	" FROM documents AS d CROSS JOIN texts AS t ON t.document = d.key"
+	" WHERE d.died IS NULL AND d.first_chunk + d.chunks - 1 > ?1"
+	" AND EXISTS (SELECT 1 FROM chunks AS c"
+	"  WHERE c.key >= d.first_chunk AND c.key < d.first_chunk + d.chunks AND c.key > ?1"
+	"  AND NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.place = ?2 + c.key))"
+	" ORDER BY d.key",
 };
 
 const char *statement_sql(enum statement what)

@@ -115,6 +115,33 @@ enum status store_write_sweep(struct store_write *w, uint64_t before, size_t max
 	void (*swept)(void *arg, int64_t first_chunk, uint64_t chunks), void *arg, bool *ret_more,
 	struct error *e);
 
+/* ---- spaces of vectors (engine/dense.h) ---- */
+
+struct store_space {
+	uint64_t number;
+	struct bytes identity;
+	size_t dimension;
+	bool derived, active;
+	uint64_t fit, fitted;
+	struct bytes blob; /* NONE if none */
+};
+#define STORE_MAX_SPACE ((uint64_t)1 << 19) /* their numbers stay below */
+
+/* Adds one; *ret_number is drawn by us and never given again. ST_FULL: none is left. */
+enum status store_write_space(struct store_write *w, const struct store_space *space,
+	uint64_t *ret_number, struct error *e);
+/* That one is active from now on, and the only one: the rest is dropped. */
+enum status store_write_activate(struct store_write *w, uint64_t number, struct error *e);
+enum status store_write_drop_space(struct store_write *w, uint64_t number, struct error *e);
+/* The vector of a chunk in a space; NONE or empty: it is known to have none. */
+enum status store_write_vector(struct store_write *w, uint64_t space, int64_t chunk,
+	struct bytes data, struct error *e);
+/* Removes up to max vectors of spaces that were dropped. *ret_more: there may be more. */
+enum status store_write_sweep_vectors(struct store_write *w, size_t max, bool *ret_more,
+	struct error *e);
+/* This transaction is a commit, though no document changes. */
+enum status store_write_turn(struct store_write *w, struct error *e);
+
 /* Commits and ends w, whatever comes of it: on failure nothing of the group remains.
  * *ret: the totals after it. Without a put or a bury the version stays. */
 enum status store_write_commit(struct store_write *w, struct store_totals *ret, struct error *e);
@@ -143,7 +170,7 @@ enum status store_read_totals(struct store_reader *r, struct store_totals *ret, 
 
 /* One chunk with all that its terms depend on; bytes live until the callback returns. */
 struct store_row {
-	int64_t key;
+	int64_t key, document;
 	uint32_t no; /* within the document */
 	struct bytes doc_id, title, context, text;
 	enum text_format format;
@@ -156,6 +183,10 @@ typedef enum status store_row_fn(void *arg, const struct store_row *row, struct 
 /* Living chunks of documents born after a commit, in order of keys. */
 enum status store_each_born(struct store_reader *r, uint64_t after, store_row_fn *fn, void *arg,
 	struct error *e);
+/* Up to max living documents with keys above `after`, chunk by chunk, in order of keys;
+ * *ret_n: how many there were. */
+enum status store_each_living(struct store_reader *r, int64_t after, size_t max, store_row_fn *fn,
+	void *arg, uint64_t *ret_n, struct error *e);
 /* Chunks of documents that died after a commit, whenever they were born: what was made
  * of the rows may hold more than that commit. */
 enum status store_each_died(struct store_reader *r, uint64_t after, store_row_fn *fn, void *arg,
@@ -164,6 +195,23 @@ enum status store_each_died(struct store_reader *r, uint64_t after, store_row_fn
  * other is NULL). */
 enum status store_each_chunk(struct store_reader *r, struct store_write *w, int64_t document,
 	store_row_fn *fn, void *arg, struct error *e);
+
+/* The row of one chunk; ST_NOT_FOUND: swept. */
+enum status store_one_row(struct store_reader *r, int64_t key, store_row_fn *fn, void *arg,
+	struct error *e);
+/* Spaces in order of their numbers; bytes live until the callback returns. */
+typedef enum status store_space_fn(void *arg, const struct store_space *space, struct error *e);
+enum status store_each_space(struct store_reader *r, store_space_fn *fn, void *arg,
+	struct error *e);
+/* Vectors of living chunks born after a commit, in order of keys. Data is empty where
+ * the chunk is known to have none. */
+typedef enum status store_vector_fn(void *arg, int64_t key, struct bytes data, struct error *e);
+enum status store_each_vector(struct store_reader *r, uint64_t space, uint64_t after,
+	store_vector_fn *fn, void *arg, struct error *e);
+/* Living chunks with keys above `after` without a vector in the space, not even an empty
+ * one. Within a write, or with a reader (the other is NULL). */
+enum status store_each_unembedded(struct store_reader *r, struct store_write *w, uint64_t space,
+	int64_t after, store_row_fn *fn, void *arg, struct error *e);
 
 /* The living documents in order of keys, with their values (NONE if none). */
 typedef enum status store_values_fn(void *arg, const struct store_keys *keys, struct bytes values,

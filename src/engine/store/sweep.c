@@ -42,6 +42,8 @@ static enum status remove_rows(struct store_write *w, const struct store_keys *k
 	db_bind_size(&call, 2, keys->chunks);
 	st = db_finish(&call, e);
 	if (!st)
+		st = store_drop_vectors(&w->db, keys->first_chunk, keys->chunks, e);
+	if (!st)
 		st = store_run_on(&w->db, STATEMENT_DELETE_TEXT, keys->document, e);
 	if (!st)
 		st = store_run_on(&w->db, STATEMENT_DELETE_DOCUMENT, keys->document, e);

@@ -33,6 +33,7 @@ static enum status read_document(const struct db_call *call, struct walked *ret,
 		return st;
 	w.keys = (struct store_keys){ db_column_int(call, 0), db_column_int(call, 6),
 		db_column_size(call, 7) };
+	w.row.document = w.keys.document;
 	w.row.format = (enum text_format)db_column_int(call, 3);
 	w.row.analysis = text_lang_parse(tag);
 	w.row.contextual = db_column_int(call, 5) != 0;
@@ -82,29 +83,36 @@ static enum status walk_chunks(struct db *db, const struct walked *w, store_row_
 	return !st && seen != w->keys.chunks ? damaged(e) : st;
 }
 
-/* Goes through what a statement with one parameter gives; ends the call. */
-static enum status walk(struct db *db, enum statement what, uint64_t parameter, uint64_t *ret_count,
-	store_row_fn *fn, void *arg, struct error *e)
+enum status store_walk(struct db *db, struct db_call *call, uint64_t *ret_count, store_row_fn *fn,
+	void *arg, struct error *e)
 {
-	struct db_call call;
 	bool more = true;
 	enum status st = ST_OK;
 
 	*ret_count = 0;
-	db_start(&call, db, what);
-	db_bind_size(&call, 1, parameter);
 	while (!st && more) {
 		struct walked w = { .text = BYTES_NONE };
 
-		st = db_step(&call, &more, e);
+		st = db_step(call, &more, e);
 		if (!st && more)
-			st = read_document(&call, &w, e);
+			st = read_document(call, &w, e);
 		if (!st && more)
 			st = walk_chunks(db, &w, fn, arg, e);
 		*ret_count += more;
 	}
-	db_end(&call);
+	db_end(call);
 	return st;
+}
+
+/* Of a statement with one parameter. */
+static enum status walk(struct db *db, enum statement what, uint64_t parameter, uint64_t *ret_count,
+	store_row_fn *fn, void *arg, struct error *e)
+{
+	struct db_call call;
+
+	db_start(&call, db, what);
+	db_bind_size(&call, 1, parameter);
+	return store_walk(db, &call, ret_count, fn, arg, e);
 }
 
 enum status store_each_born(struct store_reader *r, uint64_t after, store_row_fn *fn, void *arg,
@@ -121,6 +129,17 @@ enum status store_each_died(struct store_reader *r, uint64_t after, store_row_fn
 	uint64_t count;
 
 	return walk(&r->db, STATEMENT_EACH_DIED, after, &count, fn, arg, e);
+}
+
+enum status store_each_living(struct store_reader *r, int64_t after, size_t max, store_row_fn *fn,
+	void *arg, uint64_t *ret_n, struct error *e)
+{
+	struct db_call call;
+
+	db_start(&call, &r->db, STATEMENT_EACH_LIVING);
+	db_bind_int(&call, 1, after);
+	db_bind_size(&call, 2, max);
+	return store_walk(&r->db, &call, ret_n, fn, arg, e);
 }
 
 enum status store_each_chunk(struct store_reader *r, struct store_write *w, int64_t document,

@@ -40,6 +40,26 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
+void corpus_drop_vectors(const struct corpus *c)
+{
+	char path[300], sub[600];
+	struct dirent *entry;
+	DIR *d;
+
+	corpus_path(c, "vectors", path, sizeof path);
+	d = opendir(path);
+	while (d && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		assert_true(snprintf(sub, sizeof sub, "%s/%s", path, entry->d_name) <
+			(int)sizeof sub);
+		remove_folder(sub);
+	}
+	if (d)
+		closedir(d);
+	rmdir(path);
+}
+
 void corpus_drop_index(const struct corpus *c)
 {
 	char path[600];
@@ -73,6 +93,7 @@ bool corpus_index_file(const struct corpus *c, size_t n, char *buf, size_t size)
 void corpus_remove_dir(struct corpus *c)
 {
 	corpus_drop_index(c);
+	corpus_drop_vectors(c);
 	remove_folder(c->dir);
 	arena_release(&c->arena);
 }

@@ -39,6 +39,7 @@ void corpus_path(const struct corpus *c, const char *file, char *buf, size_t siz
 /* Removes the index of the closed corpus, or one of its files: the n-th from 0, by
  * name. False if there are not so many. */
 void corpus_drop_index(const struct corpus *c);
+void corpus_drop_vectors(const struct corpus *c); /* likewise */
 bool corpus_index_file(const struct corpus *c, size_t n, char *buf, size_t size);
 
 struct engine_document document(const char *id, const char *text);

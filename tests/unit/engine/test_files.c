@@ -191,7 +191,7 @@ static void test_settings(void **state)
 	assert_int_equal(ask(writer, "PRAGMA synchronous"), 2); /* FULL */
 	assert_int_equal(ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
 	assert_int_equal(ask(writer, "PRAGMA foreign_keys"), 1);
-	assert_int_equal(ask(writer, "PRAGMA user_version"), 2);
+	assert_int_equal(ask(writer, "PRAGMA user_version"), 3);
 	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
 	for (size_t i = 0; i < c->engine->store->reader_count; i++)
 		assert_int_equal(sqlite3_db_readonly(c->engine->store->readers[i].db.handle,
@@ -283,7 +283,7 @@ static void test_future_in_log(void **state)
 	struct file db, wal, after;
 
 	corpus_add(c, "a", "text");
-	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 3",
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 4",
 				 NULL, NULL, NULL),
 		SQLITE_OK);
 	db = read_file(c, "rcpd.db");
@@ -303,7 +303,7 @@ static void test_future_in_log(void **state)
 	corpus_remove_dir(&copy);
 	free(db.data);
 	free(wal.data);
-	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 2",
+	assert_int_equal(sqlite3_exec(c->engine->store->writer.db.handle, "PRAGMA user_version = 3",
 				 NULL, NULL, NULL),
 		SQLITE_OK);
 }

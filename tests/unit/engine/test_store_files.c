@@ -129,7 +129,7 @@ static void test_settings(void **state)
 	assert_int_equal(ask(writer, "PRAGMA synchronous"), 2); /* FULL */
 	assert_int_equal(ask(writer, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
 	assert_int_equal(ask(writer, "PRAGMA foreign_keys"), 1);
-	assert_int_equal(ask(writer, "PRAGMA user_version"), 2);
+	assert_int_equal(ask(writer, "PRAGMA user_version"), 3);
 	assert_int_equal(ask(writer, "PRAGMA application_id"), 0x72637064);
 	for (size_t i = 0; i < c->store->reader_count; i++)
 		assert_int_equal(sqlite3_db_readonly(c->store->readers[i].db.handle, "main"), 1);
@@ -219,7 +219,7 @@ static void test_future_in_log(void **state)
 	struct file db, wal, after;
 
 	rows_put(c, "a", "text");
-	assert_int_equal(sqlite3_exec(c->store->writer.db.handle, "PRAGMA user_version = 3", NULL,
+	assert_int_equal(sqlite3_exec(c->store->writer.db.handle, "PRAGMA user_version = 4", NULL,
 				 NULL, NULL),
 		SQLITE_OK);
 	db = read_file(c, "rcpd.db");
@@ -239,7 +239,7 @@ static void test_future_in_log(void **state)
 	rows_remove_dir(&copy);
 	free(db.data);
 	free(wal.data);
-	assert_int_equal(sqlite3_exec(c->store->writer.db.handle, "PRAGMA user_version = 2", NULL,
+	assert_int_equal(sqlite3_exec(c->store->writer.db.handle, "PRAGMA user_version = 3", NULL,
 				 NULL, NULL),
 		SQLITE_OK);
 }
@@ -285,7 +285,7 @@ static void test_foreign_database(void **state)
 	rows_make_dir(&c);
 	rows_path(&c, "rcpd.db", path, sizeof path);
 	assert_int_equal(sqlite3_open(path, &h), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(h, "CREATE TABLE mine(x); PRAGMA user_version = 2", NULL,
+	assert_int_equal(sqlite3_exec(h, "CREATE TABLE mine(x); PRAGMA user_version = 3", NULL,
 				 NULL, NULL),
 		SQLITE_OK);
 	sqlite3_close(h);

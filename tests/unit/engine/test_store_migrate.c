@@ -185,7 +185,7 @@ static void test_whole(void **state)
 			"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND (name LIKE '%words%'"
 			" OR name LIKE '%\\_1' ESCAPE '\\' OR type = 'view')"),
 		0);
-	assert_int_equal(rows_ask(r, "PRAGMA user_version"), 2);
+	assert_int_equal(rows_ask(r, "PRAGMA user_version"), 3);
 	rows_reopen(r);
 	assert_memory_equal(&t, &(struct store_totals[]){ rows_totals(r) }[0], sizeof t);
 }
