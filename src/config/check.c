@@ -142,21 +142,16 @@ static enum status check_origins(const struct config *c, const char *where, stru
 		where, len > 60 ? 60 : (int)len, bad);
 }
 
-static const char *origin_of(const struct config_origin *origins, const char *name)
-{
-	return origins[config_key_index(config_key_find(name))].where;
-}
-
 /* Refuses a pair whose first value is smaller than its second. Of the two places
  * one that somebody wrote leads: "default" is nothing to mend. */
 static enum status pair_refuse(const struct config *c, const struct config_origin *origins,
 	const char *small, const char *large, struct error *e)
 {
 	struct strbuf less = STRBUF_INIT, more = STRBUF_INIT;
-	const char *where = origin_of(origins, small);
+	const char *where = config_where(origins, small);
 
 	if (strcmp(where, CONFIG_DEFAULT) == 0)
-		where = origin_of(origins, large);
+		where = config_where(origins, large);
 	config_value_text(c, config_key_find(small), &less);
 	config_value_text(c, config_key_find(large), &more);
 	if (strbuf_ok(&less) && strbuf_ok(&more))
@@ -173,13 +168,13 @@ static enum status pair_refuse(const struct config *c, const struct config_origi
 static enum status check_overlap(const struct config *c, const struct config_origin *origins,
 	struct error *e)
 {
-	const char *where = origin_of(origins, "chunk_overlap");
+	const char *where = config_where(origins, "chunk_overlap");
 	uint64_t most = (c->chunk_tokens - 1) / 2;
 
 	if (c->chunk_overlap <= most)
 		return ST_OK;
 	if (strcmp(where, CONFIG_DEFAULT) == 0)
-		where = origin_of(origins, "chunk_tokens");
+		where = config_where(origins, "chunk_tokens");
 	return error_set(e, ST_INVALID,
 		"%s: chunk_overlap (%llu) must be less than half of chunk_tokens (%llu); set "
 		"chunk_overlap to %llu or less",
@@ -190,7 +185,7 @@ static enum status check_overlap(const struct config *c, const struct config_ori
 static enum status check_fields(const struct config *c, const struct config_origin *origins,
 	struct error *e)
 {
-	const char *where = origin_of(origins, "fields");
+	const char *where = config_where(origins, "fields");
 	struct config_field *fields;
 	struct error why;
 	size_t n;
@@ -235,19 +230,21 @@ static enum status check_data(const char *data, const char *where, struct error 
 
 enum status config_check(struct config *c, const struct config_origin *origins, struct error *e)
 {
-	enum status st = check_listen(c, origin_of(origins, "listen"), e);
+	enum status st = check_listen(c, config_where(origins, "listen"), e);
 
 	if (st == ST_OK)
-		st = check_base(c, origin_of(origins, "base_path"), e);
+		st = check_base(c, config_where(origins, "base_path"), e);
 	if (st == ST_OK)
-		st = check_hosts(c, origin_of(origins, "hosts"), e);
+		st = check_hosts(c, config_where(origins, "hosts"), e);
 	if (st == ST_OK)
-		st = check_origins(c, origin_of(origins, "origins"), e);
+		st = check_origins(c, config_where(origins, "origins"), e);
 	if (st == ST_OK)
-		st = check_data(c->data, origin_of(origins, "data"), e);
+		st = check_data(c->data, config_where(origins, "data"), e);
 	if (st == ST_OK)
 		st = check_pairs(c, origins, e);
 	if (st == ST_OK)
 		st = check_fields(c, origins, e);
+	if (st == ST_OK)
+		st = config_check_model(c, origins, e);
 	return st;
 }

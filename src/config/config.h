@@ -30,6 +30,7 @@ struct config {
 	uint64_t max_connections, max_per_address, connection_memory;
 	uint64_t max_body, max_body_total, max_drain, max_stream_queue;
 	uint64_t max_batch, max_documents, max_depth, max_k, max_candidates;
+	uint64_t embed_batch, max_rerank;
 	uint64_t max_sessions, session_ttl;
 	uint64_t max_snapshots, max_fields;
 	/* [timeouts] */
@@ -40,6 +41,22 @@ struct config {
 	char *fields;   /* fields: "name:type …", read by config_fields_read */
 	uint64_t chunk_tokens, chunk_overlap;
 	double bm25_k1, bm25_b;
+	/* [model] */
+	char *model; /* model: "builtin", "none" or a folder */
+	bool fit;
+	double fit_growth; /* chunks now over chunks then, from which the fit is made anew */
+	char *embedder;    /* embedder: none|openai|tei|ollama|cohere|external */
+	char *embedder_url, *embedder_model, *embedder_key_file;
+	uint64_t embedder_dimension, embedder_batch;
+	char *sparse; /* sparse: none|tei */
+	char *sparse_url, *sparse_model, *sparse_key_file;
+	char *reranker; /* reranker: none|tei|cohere|jina */
+	char *reranker_url, *reranker_model, *reranker_key_file;
+	char *llm; /* llm: none|openai */
+	char *llm_url, *llm_model, *llm_key_file;
+	uint64_t model_timeout_ms, model_retries, model_cache, model_max_text, model_redirects;
+	bool model_private_hosts, model_plain_http;
+	char *model_ca_file; /* model_ca_file: "" for the system's */
 	/* [log] */
 	char *log_level, *log_format;
 

@@ -87,7 +87,7 @@ static void reader_unknown(struct reader *r, const char *section, const char *na
 	if (section[0] != '\0' && !section_any(section))
 		READER_FAIL(r,
 			"%s:%u: no section is called '%s'; there are server, threads, limits, "
-			"timeouts and log",
+			"timeouts, index, model and log",
 			r->name, r->line, section);
 	else if (key && section[0] == '\0')
 		READER_FAIL(r, "%s:%u: %s stands before any section; it belongs into [%s]", r->name,

@@ -3,6 +3,7 @@
  *
  *   keys.c    the table           file.c    the INI file
  *   value.c   one value, to text  check.c   rules over several keys
+ *   check_model.c   rules of the section [model]
  *   load.c    all sources, in their order
  *   print.c   diff and print
  *   environment.c   RCPD_ variables
@@ -42,11 +43,20 @@ struct config_origin {
 	char where[160];
 };
 
+/* The place that set the key of that name. */
+static inline const char *config_where(const struct config_origin *origins, const char *name)
+{
+	return origins[config_key_index(config_key_find(name))].where;
+}
+
 /* Sets what RCPD_ variables say. */
 enum status config_environment_read(struct config *c, struct config_origin *origins,
 	struct error *e);
 /* Reads the file into c, noting origins (config_key_count of them). */
 enum status config_file_read(struct config *c, const char *path, struct config_origin *origins,
+	struct error *e);
+/* Those of [model]. */
+enum status config_check_model(const struct config *c, const struct config_origin *origins,
 	struct error *e);
 /* Rules for single strings and over several keys; rewrites "localhost" in listen. */
 enum status config_check(struct config *c, const struct config_origin *origins, struct error *e);

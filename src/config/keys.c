@@ -18,6 +18,11 @@
 static const char *const sessions_choices[] = { "stateless", "token", "strict", NULL };
 static const char *const level_choices[] = { "debug", "info", "notice", "warning", "error", "off",
 	NULL };
+static const char *const embedder_choices[] = { "none", "openai", "tei", "ollama", "cohere",
+	"external", NULL };
+static const char *const sparse_choices[] = { "none", "tei", NULL };
+static const char *const reranker_choices[] = { "none", "tei", "cohere", "jina", NULL };
+static const char *const llm_choices[] = { "none", "openai", NULL };
 static const char *const format_choices[] = { "auto", "text", "json", "journal", NULL };
 
 #define AT(member) offsetof(struct config, member)
@@ -85,6 +90,8 @@ const struct config_key config_keys[] = {
 	COUNT("limits", max_depth, "64", 8, 100, false, "nesting of JSON in a message"),
 	COUNT("limits", max_k, "1000", 1, 100000, false, "hits of one retrieve"),
 	COUNT("limits", max_candidates, "10000", 1, 1000000, false, "candidates of one retrieve"),
+	COUNT("limits", embed_batch, "256", 1, 10000, false, "inputs of one embed"),
+	COUNT("limits", max_rerank, "1000", 1, 100000, false, "passages of one rerank"),
 	COUNT("limits", max_sessions, "10000", 1, 1000000, false, "live sessions over HTTP"),
 	COUNT("limits", session_ttl, "3600", 1, 2592000, false, "seconds a session lives unused"),
 	COUNT("limits", max_snapshots, "1000", 1, 100000, false,
@@ -116,6 +123,45 @@ const struct config_key config_keys[] = {
 		"tokens that a chunk repeats of the one before"),
 	REAL("index", bm25_k1, "1.2", 0.01, 10, "how much a word's repetition counts"),
 	REAL("index", bm25_b, "0.75", 0, 1, "how much a text's length counts"),
+
+	STR("model", model, "builtin",
+		"the model in this process: builtin, none, or a folder in the layout of Model2Vec"),
+	BOOL("model", fit, "yes", "fit a semantic space on the corpus, in the background"),
+	REAL("model", fit_growth, "2", 1.1, 1000,
+		"how many times larger than at its fit the corpus must be for the next one"),
+	CHOICE("model", embedder, "none", embedder_choices, false,
+		"who makes vectors instead: none, openai, tei, ollama, cohere or external"),
+	STR("model", embedder_url, "", "whole address of the embedder's endpoint"),
+	STR("model", embedder_model, "", "the embedder's name at its server"),
+	STR("model", embedder_key_file, "", "file with the embedder's key"),
+	COUNT("model", embedder_dimension, "0", 0, 4096, false, "numbers in one vector of it"),
+	COUNT("model", embedder_batch, "32", 1, 2048, false, "texts in one call of it"),
+	CHOICE("model", sparse, "none", sparse_choices, false,
+		"who makes sparse vectors: none (the corpus's own weights) or tei"),
+	STR("model", sparse_url, "", "whole address of the sparse embedder's endpoint"),
+	STR("model", sparse_model, "", "the sparse embedder's name at its server"),
+	STR("model", sparse_key_file, "", "file with the sparse embedder's key"),
+	CHOICE("model", reranker, "none", reranker_choices, false,
+		"who reranks as cross-encoder: none, tei, cohere or jina"),
+	STR("model", reranker_url, "", "whole address of the reranker's endpoint"),
+	STR("model", reranker_model, "", "the reranker's name at its server"),
+	STR("model", reranker_key_file, "", "file with the reranker's key"),
+	CHOICE("model", llm, "none", llm_choices, false, "a language model: none or openai"),
+	STR("model", llm_url, "", "whole address of its chat completions"),
+	STR("model", llm_model, "", "its name at its server"),
+	STR("model", llm_key_file, "", "file with its key"),
+	COUNT("model", model_timeout_ms, "10000", 1, 600000, false,
+		"milliseconds that one call of a model over HTTP may take"),
+	COUNT("model", model_retries, "2", 0, 10, false, "further tries of a call that failed"),
+	COUNT("model", model_cache, "10000", 0, 10000000, false,
+		"vectors of queries that are kept of an embedder over HTTP"),
+	SIZE("model", model_max_text, "32k", 256, 16 * MIB,
+		"bytes of one text that are sent to a model; the rest is cut off"),
+	COUNT("model", model_redirects, "0", 0, 10, false, "redirects that are followed"),
+	BOOL("model", model_private_hosts, "yes",
+		"models may be on loopback and private addresses"),
+	BOOL("model", model_plain_http, "yes", "models may be reached without TLS"),
+	STR("model", model_ca_file, "", "certificates to trust; empty: those of the system"),
 
 	CHOICE("log", log_level, "info", level_choices, true, "least level that is logged"),
 	CHOICE("log", log_format, "auto", format_choices, false,

@@ -1,10 +1,11 @@
 /*
  * methods/capabilities.c: what initialize advertises: what is whole, nothing else.
- * The schema's `citations` is a top-level member (D38). Of all this only filter.fields
- * changes while the server runs: an epoch is how many fields there were (D42).
+ * The schema's `citations` is a top-level member (D38). filter.fields grows while the
+ * server runs: an epoch is how many fields there were (D42). What the vectors allow
+ * changes only when x-rcpd/reembed gives the corpus another space.
  */
 #include "methods/filter.h"
-#include "methods/methods.h"
+#include "methods/rerank.h"
 
 /* An array of n names under key. */
 static void write_names(struct json_writer *w, const char *key, const char *const *names, size_t n)
@@ -20,20 +21,57 @@ static void write_names(struct json_writer *w, const char *key, const char *cons
 	write_names(w, key, (const char *const[]){ __VA_ARGS__ },                                  \
 		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
+/* A corpus whose vectors come from clients is searched by words unless they bring the
+ * query's too. */
+static bool speaks(const struct methods_offer *offer)
+{
+	return offer->speaker == MODELS_LOCAL || offer->speaker == MODELS_REMOTE;
+}
+
+static void write_modes(const struct methods *m, const struct methods_offer *offer,
+	struct json_writer *w)
+{
+	if (offer->speaker == MODELS_NOBODY) {
+		NAMES(w, "modes", "sparse");
+	} else {
+		NAMES(w, "modes", "dense", "sparse", "hybrid");
+		NAMES(w, "fusion", "convex", "rrf", "weighted");
+	}
+	jw_kv_string(w, "defaultMode", speaks(offer) ? "hybrid" : "sparse");
+	if (offer->space)
+		jw_kv_bool(w, "mmr", true);
+	if (methods_best_reranker(m->models))
+		jw_kv_bool(w, "rerankBuiltin", true);
+}
+
+/* One scale and one floor for all modes, or none at all (D42). */
+static void write_scale(const struct methods *m, const struct methods_offer *offer,
+	struct json_writer *w)
+{
+	if (offer->speaker != MODELS_NOBODY || offer->space || methods_best_reranker(m->models))
+		return;
+	jw_kv_string(w, "scoreScale", "bm25");
+	jw_kv_int(w, "scoreFloor", 0);
+}
+
 static void write_retrieve(const struct methods *m, struct json_writer *w)
 {
+	struct methods_offer offer;
+
+	if (methods_offer(m, &offer, NULL)) {
+		w->out->failed = true;
+		return;
+	}
 	jw_key(w, "retrieve");
 	jw_object(w);
 	jw_kv_int(w, "maxK", (int64_t)m->max_k);
-	NAMES(w, "modes", "sparse");
-	jw_kv_string(w, "defaultMode", "sparse");
+	write_modes(m, &offer, w);
 	NAMES(w, "modalities", "text");
 	NAMES(w, "units", "chunk", "document");
 	jw_kv_bool(w, "tokenBudget", true);
 	jw_kv_bool(w, "deterministic", true);
 	jw_kv_bool(w, "snapshots", true);
-	jw_kv_string(w, "scoreScale", "bm25");
-	jw_kv_int(w, "scoreFloor", 0);
+	write_scale(m, &offer, w);
 	jw_end(w);
 }
 
@@ -87,6 +125,7 @@ void methods_capabilities(void *methods, uint64_t epoch, struct strbuf *out)
 	write_retrieve(m, &w);
 	write_index(m, &w);
 	write_filter(m, epoch, &w);
+	methods_write_model_capabilities(m, &w);
 	write_empty(&w, "pagination");
 	write_empty(&w, "streaming");
 	write_empty(&w, "citations");
@@ -106,8 +145,15 @@ uint64_t methods_epoch(void *methods)
 	return engine_field_count(m->engine);
 }
 
+/*
+ * D40: L1 wants dense, sparse, hybrid, filters and citations, the last two of which are
+ * always there; L2 rerank, streaming, pagination and snapshots on top.
+ */
 const char *methods_conformance(const struct methods *m)
 {
-	(void)m;
-	return "L0"; /* D40: L1 wants dense and hybrid as well */
+	struct methods_offer offer;
+
+	if (methods_offer(m, &offer, NULL) || !speaks(&offer))
+		return "L0";
+	return methods_best_reranker(m->models) ? "L2" : "L1";
 }

@@ -20,7 +20,8 @@
 const struct rpc_param methods_index_add_table[METHODS_INDEX_ADD_PARAMS] = {
 	{ .name = "documents", .type = RPC_P_JSON_ARRAY, .flags = RPC_P_REQUIRED,
 	  .offset = ADD_AT(documents),
-	  .summary = "{id?, text, meta?} each; title, uri, source, lang and mimeType of meta are used" },
+	  .summary = "{id?, text, meta?, x-rcpd-vector?} each; title, uri, source, lang and mimeType of "
+	  "meta are used" },
 	{ .name = "chunk", .type = RPC_P_BOOL, .offset = ADD_AT(chunk),
 	  .summary = "true: texts beyond chunk_tokens are cut, default false" },
 	{ .name = "contextual", .type = RPC_P_BOOL, .offset = ADD_AT(contextual),
@@ -135,7 +136,7 @@ static enum rpc_code read_documents(struct rpc_call *call, const struct methods_
 	}
 	*ret = docs;
 	*ret_n = n;
-	return RPC_OK;
+	return document_read_vectors(call, p->documents, docs);
 }
 
 static void write_added(struct rpc_call *call, const struct engine_commit *commit, struct bytes ids,
@@ -156,7 +157,9 @@ enum rpc_code methods_index_add(struct rpc_call *call, const void *params, struc
 	const struct engine_stop stop = { methods_stop, call };
 	const struct ingest_options opt = { .chunk = p->chunk == RPC_TRUE,
 		.contextual = p->contextual == RPC_TRUE,
-		.size = { m->chunk_target, m->chunk_overlap, ENGINE_MAX_CHUNKS } };
+		.size = { m->chunk_target, m->chunk_overlap, ENGINE_MAX_CHUNKS },
+		.models = m->models,
+		.gate = m->gate };
 	struct engine_once once = { .key = BYTES_NONE };
 	struct engine_document *docs = NULL;
 	struct engine_commit commit;

@@ -10,19 +10,27 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "pipeline/jobs.h"
+#include "pipeline/models.h"
 #include "rpc/table.h"
 #include "util/strbuf.h"
 
 /* What the handlers work on; outlives the rpc. Given to rpc_new as methods_arg. */
 struct methods {
 	struct engine *engine; /* borrowed */
-	bool read_only;        /* index/add and index/delete: -32003 */
-	bool logs;             /* the transport carries notifications/log (stdio) */
-	size_t max_k;          /* retrieve.maxK: k is clamped to it */
-	size_t max_candidates; /* candidateK is clamped to it */
-	size_t max_documents;  /* documents or ids in one call: more is -32013 */
-	size_t chunk_target;   /* tokens of a chunk, >= 16 */
-	size_t chunk_overlap;  /* tokens that it repeats, < chunk_target / 2 */
+	/* Borrowed; NULL: no vectors and no rerankers, sparse retrieval alone. */
+	const struct models *models;
+	struct ingest_gate *gate; /* borrowed; NULL: nobody changes the space of vectors */
+	struct jobs *jobs;        /* borrowed; NULL: no background jobs, no x-rcpd/reembed */
+	bool read_only;           /* index/add and index/delete: -32003 */
+	bool logs;                /* the transport carries notifications/log (stdio) */
+	size_t max_k;             /* retrieve.maxK: k is clamped to it */
+	size_t max_candidates;    /* candidateK is clamped to it */
+	size_t max_documents;     /* documents or ids in one call: more is -32013 */
+	size_t max_inputs;        /* embed.batchLimit: more is -32013 */
+	size_t max_passages;      /* rerank.maxCandidates: more is -32013 */
+	size_t chunk_target;      /* tokens of a chunk, >= 16 */
+	size_t chunk_overlap;     /* tokens that it repeats, < chunk_target / 2 */
 };
 
 /* Every method of RCP/1, built or not. Static storage. */

@@ -13,25 +13,54 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* D23: what was not sent gets a default, then all is clamped to the limits. */
 static void fill_funnel(const struct methods *m, const struct methods_retrieve_params *p,
 	struct retrieve_request *req)
 {
 	int64_t k = 10, candidates, top = p->rerank.top_n.set ? p->rerank.top_n.v : 0;
 
-	if (p->rerank.top_n.set)
-		k = least(k, p->rerank.top_n.v);
+	if (top)
+		k = least(k, top);
 	if (p->candidate_k.set)
 		k = least(k, p->candidate_k.v);
 	if (p->k.set)
 		k = p->k.v;
-	candidates = p->candidate_k.set ? p->candidate_k.v : top > 100 ? top : 100;
+	candidates = p->candidate_k.set ? p->candidate_k.v : most(top, 100);
 	k = least(k, (int64_t)m->max_k);
-	candidates = least(candidates, (int64_t)m->max_candidates);
+	candidates = most(k, least(candidates, (int64_t)m->max_candidates));
+	if (!top)
+		top = most(k, least(50, candidates));
+	top = least(top, least(candidates, (int64_t)m->max_passages));
+	if (req->reranker)
+		k = least(k, top);
 	req->k = (size_t)k;
-	req->candidate_k = (size_t)(candidates < k ? k : candidates);
+	req->top_n = (size_t)most(top, k);
+	req->candidate_k = (size_t)candidates;
 	req->max_candidates = m->max_candidates > req->candidate_k ? m->max_candidates
 								   : req->candidate_k;
+}
+
+/* The options that the check chose. */
+static void fill_choice(const struct methods *m, const struct methods_retrieve_params *p,
+	struct retrieve_request *req)
+{
+	const struct methods_choice *c = &p->choice;
+
+	req->models = m->models;
+	req->vector = c->vector;
+	req->dimension = c->dimension;
+	req->mode = c->mode;
+	req->lenient = p->strict == RPC_FALSE;
+	req->fusion = c->fusion;
+	req->reranker = c->reranker;
+	req->has_mmr = c->mmr;
+	req->lambda = p->mmr.lambda.set ? p->mmr.lambda.v : RETRIEVE_MMR_LAMBDA;
+	req->want_vectors = c->vectors;
 }
 
 static void fill_request(const struct methods *m, const struct methods_retrieve_params *p,
@@ -54,6 +83,7 @@ static void fill_request(const struct methods *m, const struct methods_retrieve_
 		.cursor_version = p->has_place ? p->place.commit : 0,
 		.offset = p->has_place ? (size_t)p->place.offset : 0,
 	};
+	fill_choice(m, p, req);
 	fill_funnel(m, p, req);
 }
 
@@ -82,7 +112,7 @@ static void on_stage(void *arg, const char *name, double progress, const struct 
 	if (n) {
 		json_writer_init(&w, &partial);
 		jw_object(&w);
-		methods_write_hits(&w, hits, n, watch->unit, false);
+		methods_write_hits(&w, hits, n, watch->unit, 0, false);
 		jw_end(&w);
 		if (!json_writer_ok(&w))
 			strbuf_reset(&partial);
@@ -98,7 +128,7 @@ static void write_usage(struct json_writer *out, const struct methods_retrieve_p
 	jw_key(out, "usage");
 	jw_object(out);
 	jw_kv_int(out, "candidates", (int64_t)res->candidates);
-	jw_kv_int(out, "reranked", 0);
+	jw_kv_int(out, "reranked", (int64_t)res->reranked);
 	jw_kv_real(out, "latencyMs", round((double)(clock_mono_ns() - began_ns) / 1e3) / 1e3);
 	if (p->token_budget.set)
 		jw_kv_int(out, "tokens", (int64_t)res->tokens);
@@ -111,6 +141,23 @@ static void write_usage(struct json_writer *out, const struct methods_retrieve_p
 			jw_string(out, res->notes[i]);
 		jw_end(out);
 	}
+	jw_end(out);
+}
+
+/* D42: which fit of the models this answer is of; O2. */
+static void write_meta(struct rpc_call *call, const struct retrieve_result *res,
+	struct json_writer *out)
+{
+	const char *trace = rpc_call_trace_id(call);
+
+	if (!trace[0] && !res->model_fit)
+		return;
+	jw_key(out, "_meta");
+	jw_object(out);
+	if (res->model_fit)
+		jw_kv_int(out, "modelFit", (int64_t)res->model_fit);
+	if (trace[0])
+		jw_kv_string(out, "traceId", trace);
 	jw_end(out);
 }
 
@@ -159,10 +206,11 @@ enum rpc_code methods_retrieve(struct rpc_call *call, const void *params, struct
 	rpc_call_log(call, LOG_DEBUG, "retrieve", "%zu hits of %zu candidates", res.n,
 		res.candidates);
 	jw_object(out);
-	methods_write_hits(out, res.hits, res.n, req.unit, true);
+	methods_write_hits(out, res.hits, res.n, req.unit, res.dimension, true);
 	jw_kv_string(out, "indexVersion", res.index_version);
 	rc = write_cursor(call, p, &res, out);
 	write_usage(out, p, &res, began);
+	write_meta(call, &res, out);
 	jw_end(out);
 	return rc;
 }

@@ -4,13 +4,11 @@
  * and noted; what narrows the result (filter, cursor, minScore, tokenBudget,
  * indexVersion) never is (D40).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "methods/filter.h"
 #include "methods/retrieve.h"
 #include "pipeline/version.h"
-#include "util/utf8.h"
 
 #define MAX_QUERY_BYTES 65536 /* of text that is looked at; more is no question */
 
@@ -32,35 +30,6 @@ static enum rpc_code check_funnel(struct rpc_call *call, const struct methods_re
 	return RPC_OK;
 }
 
-static void note(struct methods_retrieve_params *p, const char *text)
-{
-	if (p->note_count < sizeof(p->notes) / sizeof(p->notes[0]))
-		p->notes[p->note_count++] = text;
-}
-
-/* An option that was asked for and is not offered: an error, or a note. */
-static enum rpc_code refuse(struct rpc_call *call, struct methods_retrieve_params *p,
-	const char *option, const char *text)
-{
-	if (p->strict != RPC_FALSE)
-		return rpc_error_option(rpc_call_error(call), option, "%s", text);
-	note(p, text);
-	return RPC_OK;
-}
-
-/* A named value that is not among those offered. */
-static enum rpc_code refuse_value(struct rpc_call *call, struct methods_retrieve_params *p,
-	struct bytes value, const char *text)
-{
-	char option[64];
-
-	snprintf(option, sizeof(option), "%.*s",
-		(int)utf8_floor(value.data, value.len, sizeof(option) - 1), value.data);
-	if (!option[0]) /* it begins with U+0000: nothing that could be named */
-		return rpc_error_set(rpc_call_error(call), RPC_INVALID_PARAMS, "%s", text);
-	return refuse(call, p, option, text);
-}
-
 static bool is_one_of(struct bytes value, const char *a, const char *b)
 {
 	return !value.data || bytes_eq(value, bytes_of(a)) || bytes_eq(value, bytes_of(b));
@@ -68,30 +37,18 @@ static bool is_one_of(struct bytes value, const char *a, const char *b)
 
 static enum rpc_code check_options(struct rpc_call *call, struct methods_retrieve_params *p)
 {
-	const struct {
-		bool asked;
-		const char *option, *text;
-	} unoffered[] = {
-		{ p->fusion != NULL, "fusion", "fusion is not offered: there is one mode" },
-		{ p->rerank.present, "rerank", "rerank is not offered" },
-		{ p->mmr != NULL, "mmr", "mmr is not offered" },
-		{ p->rewrite && !json_is_false(p->rewrite), "rewrite", "rewrite is not offered" },
-		{ p->level.set, "level", "level is not offered" },
-		{ p->include_vectors == RPC_TRUE, "includeVectors",
-			"includeVectors is not offered" },
-	};
 	enum rpc_code rc = RPC_OK;
 
-	if (!is_one_of(p->mode, "sparse", "sparse"))
-		rc = refuse_value(call, p, p->mode, "only mode sparse is offered");
-	if (!rc && !is_one_of(p->modality, "text", "text"))
-		rc = refuse_value(call, p, p->modality, "only modality text is offered");
+	if (!is_one_of(p->modality, "text", "text"))
+		rc = methods_retrieve_refuse_value(call, p, p->modality,
+			"only modality text is offered");
 	if (!rc && !is_one_of(p->unit, "chunk", "document"))
-		rc = refuse_value(call, p, p->unit,
+		rc = methods_retrieve_refuse_value(call, p, p->unit,
 			"only the units chunk and document are offered");
-	for (size_t i = 0; !rc && i < sizeof(unoffered) / sizeof(unoffered[0]); i++)
-		if (unoffered[i].asked)
-			rc = refuse(call, p, unoffered[i].option, unoffered[i].text);
+	if (!rc && p->rewrite && !json_is_false(p->rewrite))
+		rc = methods_retrieve_refuse(call, p, "rewrite", "rewrite is not offered");
+	if (!rc && p->level.set)
+		rc = methods_retrieve_refuse(call, p, "level", "level is not offered");
 	return rc;
 }
 
@@ -114,7 +71,7 @@ static enum rpc_code check_recency(struct rpc_call *call, struct methods_retriev
 		engine_field_at(m->engine, p->recency_field, &field);
 	if (field.type == ENGINE_DATE || field.type == ENGINE_INT) {
 		if (!known)
-			note(p, "no document has the field of recency");
+			methods_retrieve_note(p, "no document has the field of recency");
 	} else if (first_page) {
 		return rpc_error_field(rpc_call_error(call), "recency.field",
 			"recency.field must be of type date or int, not %s",
@@ -176,6 +133,8 @@ enum rpc_code methods_retrieve_check(struct rpc_call *call, void *params)
 		rc = methods_filter_parse(call, p->filter, &p->filter_tree);
 	if (!rc)
 		rc = check_recency(call, p);
+	if (!rc)
+		rc = methods_retrieve_choose(call, p);
 	if (!rc)
 		rc = check_options(call, p);
 	return rc ? rc : check_cursor(call, p);

@@ -1,4 +1,6 @@
 /* methods/retrieve_write.c: hits as JSON (R12). */
+#include <math.h>
+
 #include "methods/retrieve.h"
 
 static void write_citation(struct json_writer *out, const struct engine_record *rec)
@@ -15,7 +17,33 @@ static void write_citation(struct json_writer *out, const struct engine_record *
 	jw_end(out);
 }
 
-static void write_body(struct json_writer *out, const struct retrieve_hit *hit)
+static void write_score(struct json_writer *out, const char *key, double score)
+{
+	if (!isnan(score))
+		jw_kv_real(out, key, score);
+}
+
+/* Of each stage by itself, before recency and MMR. */
+static void write_scores(struct json_writer *out, const struct retrieve_scores *s)
+{
+	jw_key(out, "scores");
+	jw_object(out);
+	write_score(out, "dense", s->dense);
+	write_score(out, "sparse", s->sparse);
+	write_score(out, "rerank", s->rerank);
+	jw_end(out);
+}
+
+static void write_vector(struct json_writer *out, const float *v, size_t dimension)
+{
+	jw_key(out, "vector");
+	jw_array(out);
+	for (size_t i = 0; i < dimension; i++)
+		jw_real(out, (double)v[i]);
+	jw_end(out);
+}
+
+static void write_body(struct json_writer *out, const struct retrieve_hit *hit, size_t dimension)
 {
 	const struct engine_record *rec = &hit->record;
 
@@ -24,10 +52,9 @@ static void write_body(struct json_writer *out, const struct retrieve_hit *hit)
 		jw_key(out, "meta");
 		jw_raw(out, rec->meta.data, rec->meta.len);
 	}
-	jw_key(out, "scores");
-	jw_object(out);
-	jw_kv_real(out, "sparse", hit->candidate.score); /* before recency */
-	jw_end(out);
+	if (hit->vector)
+		write_vector(out, hit->vector, dimension);
+	write_scores(out, &hit->scores);
 	write_citation(out, rec);
 	/* K3: what users wrote is never trusted */
 	jw_key(out, "trust");
@@ -38,7 +65,7 @@ static void write_body(struct json_writer *out, const struct retrieve_hit *hit)
 
 /* D36: a document's hit has the document's id, a chunk's one of its own. */
 static void write_hit(struct json_writer *out, const struct retrieve_hit *hit,
-	enum retrieve_unit unit, bool whole)
+	enum retrieve_unit unit, size_t dimension, bool whole)
 {
 	jw_object(out);
 	jw_key(out, "id");
@@ -48,7 +75,7 @@ static void write_hit(struct json_writer *out, const struct retrieve_hit *hit,
 		methods_write_hit_id(out, hit->candidate.doc_id, hit->candidate.chunk);
 	jw_kv_real(out, "score", hit->score);
 	if (whole)
-		write_body(out, hit);
+		write_body(out, hit, dimension);
 	jw_kv_string(out, "unit", unit == RETRIEVE_DOCUMENT ? "document" : "chunk");
 	jw_key(out, "chunk");
 	jw_object(out);
@@ -61,11 +88,11 @@ static void write_hit(struct json_writer *out, const struct retrieve_hit *hit,
 }
 
 void methods_write_hits(struct json_writer *out, const struct retrieve_hit *hits, size_t n,
-	enum retrieve_unit unit, bool whole)
+	enum retrieve_unit unit, size_t dimension, bool whole)
 {
 	jw_key(out, "hits");
 	jw_array(out);
 	for (size_t i = 0; i < n; i++)
-		write_hit(out, &hits[i], unit, whole);
+		write_hit(out, &hits[i], unit, dimension, whole);
 	jw_end(out);
 }

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "pipeline/ingest_private.h"
+
 /* The engine makes one chunk of a text that comes without any: blank ones too. */
 static enum status cut_one(struct engine_document *d, const struct ingest_options *opt,
 	struct arena *arena)
@@ -41,10 +43,8 @@ static enum status refuse(enum status st, size_t i, const struct ingest_options 
 	return error_set(e, st, "%s could not be cut into chunks", path);
 }
 
-enum status ingest_run(struct engine *en, struct engine_document *docs, size_t n,
-	const struct ingest_options *opt, const struct engine_once *once,
-	const struct engine_stop *stop, struct arena *arena, struct engine_commit *ret,
-	struct error *e)
+static enum status cut_all(struct engine_document *docs, size_t n, const struct ingest_options *opt,
+	const struct engine_stop *stop, struct arena *arena, struct error *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum status st = ST_OK;
@@ -59,5 +59,29 @@ enum status ingest_run(struct engine *en, struct engine_document *docs, size_t n
 		if (st)
 			return refuse(st, i, opt, e);
 	}
-	return engine_add(en, docs, n, once, stop, arena, ret, e);
+	return ST_OK;
+}
+
+enum status ingest_run(struct engine *en, struct engine_document *docs, size_t n,
+	const struct ingest_options *opt, const struct engine_once *once,
+	const struct engine_stop *stop, struct arena *arena, struct engine_commit *ret,
+	struct error *e)
+{
+	struct ingest_gate *gate = ingest_needs_space(docs, n, opt) ? opt->gate : NULL;
+	enum status st = cut_all(docs, n, opt, stop, arena, e);
+
+	if (st)
+		return st;
+	if (gate) {
+		st = ingest_gate_enter(gate, stop, e);
+		if (st)
+			return st;
+	}
+	if (ingest_needs_space(docs, n, opt))
+		st = ingest_vectors(en, docs, n, opt, stop, arena, e);
+	if (!st)
+		st = engine_add(en, docs, n, once, stop, arena, ret, e);
+	if (gate)
+		ingest_gate_leave(gate);
+	return st;
 }

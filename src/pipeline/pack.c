@@ -4,6 +4,8 @@
 #include "pipeline/private.h"
 #include "text/chunk.h"
 
+#define VECTOR_DIGITS 22 /* bytes of a number of a vector in JSON, at most */
+
 enum status retrieve_page(struct retrieve_run *r)
 {
 	const struct retrieve_request *req = r->req;
@@ -20,6 +22,7 @@ enum status retrieve_page(struct retrieve_run *r)
 
 		hit->candidate = x->candidate;
 		hit->score = x->score;
+		hit->scores = x->scores;
 		/* the id outlives the view */
 		if (arena_dup_bytes(r->arena, x->candidate.doc_id, &hit->candidate.doc_id))
 			return retrieve_nomem(r);
@@ -44,6 +47,17 @@ static enum status count_tokens(struct retrieve_run *r, const struct engine_cand
 	return st;
 }
 
+static enum status fetch_vector(struct retrieve_run *r, struct retrieve_hit *hit)
+{
+	float *v = arena_array(r->arena, r->space.dimension, sizeof(*v));
+
+	if (!v)
+		return retrieve_nomem(r);
+	if (engine_vector(r->view, hit->candidate.key, v))
+		hit->vector = v;
+	return ST_OK;
+}
+
 /* Reads what the hit's answer carries, and with a token budget its tokens. */
 static enum status fetch(struct retrieve_run *r, struct retrieve_hit *hit, uint64_t *ret_tokens)
 {
@@ -60,15 +74,18 @@ static enum status fetch(struct retrieve_run *r, struct retrieve_hit *hit, uint6
 		st = count_tokens(r, &hit->candidate, whole, ret_tokens);
 	else if (!st && req->token_budget)
 		*ret_tokens = text_tokens(rec.text);
+	if (!st && req->want_vectors && r->has_space)
+		st = fetch_vector(r, hit);
 	if (!st)
 		hit->record = rec;
 	return st;
 }
 
-static enum status check_size(struct retrieve_run *r, const struct engine_record *rec,
-	size_t *bytes)
+static enum status check_size(struct retrieve_run *r, const struct retrieve_hit *hit, size_t *bytes)
 {
-	*bytes += rec->text.len + rec->meta.len;
+	*bytes += hit->record.text.len + hit->record.meta.len;
+	if (hit->vector)
+		*bytes += r->space.dimension * VECTOR_DIGITS;
 	if (*bytes <= RETRIEVE_MAX_ANSWER)
 		return ST_OK;
 	return error_set(r->e, ST_TOO_LARGE,
@@ -101,6 +118,8 @@ enum status retrieve_pack(struct retrieve_run *r)
 	struct retrieve_result *out = r->out;
 	size_t bytes = 0, packed = 0;
 
+	if (r->req->want_vectors && !r->has_space)
+		retrieve_note(r, "this state of the corpus has no vectors");
 	while (packed < out->n) {
 		struct retrieve_hit *hit = &out->hits[packed];
 		uint64_t tokens = 0;
@@ -110,7 +129,7 @@ enum status retrieve_pack(struct retrieve_run *r)
 			return st;
 		if (tokens > r->req->token_budget - out->tokens)
 			break; /* R7: never half a hit */
-		st = check_size(r, &hit->record, &bytes);
+		st = check_size(r, hit, &bytes);
 		if (!st)
 			st = retrieve_stopped(r);
 		if (st)

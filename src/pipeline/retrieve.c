@@ -1,6 +1,6 @@
 /*
- * pipeline/retrieve.c: the stages of the sparse pipeline in order. A fault point at the
- * start of each lets tests stall it.
+ * pipeline/retrieve.c: the stages in order. A fault point at the start of each lets tests
+ * stall it.
  */
 #include "pipeline/retrieve.h"
 
@@ -25,6 +25,14 @@ enum status retrieve_stopped(struct retrieve_run *r)
 	if (r->hooks->stop(r->hooks->arg))
 		return error_set(r->e, ST_CANCELLED, "cancelled");
 	return ST_OK;
+}
+
+void retrieve_remote_failed(struct retrieve_run *r, struct error *why)
+{
+	if (why->code == ST_CANCELLED || r->hooks->stop(r->hooks->arg))
+		error_set(why, ST_CANCELLED, "cancelled");
+	else if (why->code == ST_TIMEOUT)
+		error_set(why, ST_UNAVAILABLE, "the model did not answer in time");
 }
 
 /* Announces a stage; ST_CANCELLED if the request should not go on. */
@@ -93,17 +101,63 @@ static enum status transform(struct retrieve_run *r)
 			r->query.only_stop_words
 				? "the query has only function words, which match nothing"
 				: "the query has no words");
-	return ST_OK;
+	return retrieve_vector(r);
 }
 
-/* D33: a query without words finds nothing, whatever the filter lets pass. */
+/* D33: a query without words finds nothing, whatever the filter lets pass. A vector that
+ * came with it speaks for itself. */
+static bool has_question(const struct retrieve_run *r)
+{
+	return r->query.n || (r->vector && r->mode != RETRIEVE_SPARSE);
+}
+
 static enum status recall(struct retrieve_run *r)
 {
 	enum status st = enter(r, "recall", "retrieve.recall", 0.1);
 
-	if (!st && r->query.n)
-		st = retrieve_candidates(r);
-	return st;
+	if (st || !has_question(r))
+		return st;
+	if (r->req->filter)
+		st = engine_filter_compile(r->view, r->req->filter, r->arena, &r->pass, r->e);
+	return st ? st : retrieve_recall(r);
+}
+
+static enum status fuse(struct retrieve_run *r)
+{
+	enum status st = ST_OK;
+
+	if (r->mode == RETRIEVE_HYBRID)
+		st = enter(r, "fuse", "retrieve.fuse", 0.4);
+	if (!st && r->mode == RETRIEVE_HYBRID)
+		st = retrieve_fuse_scores(r);
+	if (!st)
+		st = retrieve_rank(r);
+	return st ? st : retrieve_deepen(r);
+}
+
+/* T6: those who watch see the candidates before they are reranked. */
+static enum status rerank(struct retrieve_run *r)
+{
+	enum status st;
+
+	if (!r->req->reranker)
+		return ST_OK;
+	st = retrieve_page(r);
+	if (!st)
+		st = enter(r, "rerank", "retrieve.rerank", 0.5);
+	return st ? st : retrieve_rerank(r);
+}
+
+static enum status diversify(struct retrieve_run *r)
+{
+	enum status st;
+
+	if (!r->req->has_mmr)
+		return ST_OK;
+	st = retrieve_page(r);
+	if (!st)
+		st = enter(r, "diversify", "retrieve.diversify", 0.7);
+	return st ? st : retrieve_diversify(r);
 }
 
 static enum status pack(struct retrieve_run *r)
@@ -113,6 +167,23 @@ static enum status pack(struct retrieve_run *r)
 	if (!st)
 		st = enter(r, "pack", "retrieve.pack", 0.8);
 	return st ? st : retrieve_pack(r);
+}
+
+/* From the list as recall found it to the list that pages walk through. */
+static enum status order(struct retrieve_run *r)
+{
+	enum status st;
+
+	if (!has_question(r))
+		return ST_OK;
+	st = fuse(r);
+	if (!st)
+		st = rerank(r);
+	if (st)
+		return st;
+	retrieve_settle(r);
+	st = diversify(r);
+	return st ? st : retrieve_fill(r);
 }
 
 enum status retrieve_run(struct engine *en, const struct retrieve_request *req,
@@ -133,6 +204,8 @@ enum status retrieve_run(struct engine *en, const struct retrieve_request *req,
 		st = transform(&r);
 	if (!st)
 		st = recall(&r);
+	if (!st)
+		st = order(&r);
 	if (!st)
 		st = pack(&r);
 	if (!st) {

@@ -34,6 +34,11 @@ const json_t *rpc_call_meta(const struct rpc_call *call)
 	return call->meta;
 }
 
+const char *rpc_call_trace_id(const struct rpc_call *call)
+{
+	return call->job->trace_id;
+}
+
 uint64_t rpc_call_epoch(const struct rpc_call *call)
 {
 	const struct rpc *rpc = call->job->rpc;

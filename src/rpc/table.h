@@ -56,6 +56,9 @@ struct rpc_error *rpc_call_error(struct rpc_call *call);
 void *rpc_call_methods_arg(struct rpc_call *call);
 const struct rpc_caller *rpc_call_caller(const struct rpc_call *call);
 const json_t *rpc_call_meta(const struct rpc_call *call); /* params._meta or NULL */
+/* Of the traceparent that came with the message; "" if none did (O2). For methods that
+ * write _meta themselves. */
+const char *rpc_call_trace_id(const struct rpc_call *call);
 /* The epoch of the capabilities that this call's session was told (D42): see rpc.h. */
 uint64_t rpc_call_epoch(const struct rpc_call *call);
 /* Cancelled, client gone or deadline passed: give up soon. Cheap. */

@@ -2,11 +2,11 @@
  * server/app.c: builds the parts bottom up, runs one mode and takes the parts
  * apart in the other direction:
  *
- *   log, signals ─▶ engine ─▶ rpc (over methods) ─▶ pool ─▶ http or stdio
+ *   log, models, signals ─▶ engine ─▶ jobs ─▶ rpc (over methods) ─▶ pool ─▶ http or stdio
  *
- * Signals come first and go last, so that a second SIGTERM ends a process whose
- * start (a long migration) or end hangs. The first one only asks: whoever waits
- * for it looks after the start.
+ * Signals come before what may take long and go last, so that a second SIGTERM ends a
+ * process whose start (a long migration) or end hangs. The first one only asks: whoever
+ * waits for it looks after the start.
  */
 #include "server/app.h"
 
@@ -96,6 +96,23 @@ static enum status begin_signals(struct app *app, struct error *e)
 	return signals_new(&hooks, &app->signals, e);
 }
 
+#define QUIET_MS 2000     /* without writes, before the corpus's space is fitted… */
+#define PATIENCE_MS 60000 /* …or anyway */
+
+static enum status begin_jobs(struct app *app, struct error *e)
+{
+	const struct config *c = app->config;
+	struct jobs_options opt = { .engine = app->engine,
+		.models = app_models_get(app->models),
+		.gate = app->gate,
+		.fit = c->fit,
+		.growth = c->fit_growth,
+		.quiet_ms = QUIET_MS,
+		.patience_ms = PATIENCE_MS };
+
+	return jobs_start(&opt, &app->jobs, e);
+}
+
 static enum status begin_rpc(struct app *app, struct error *e)
 {
 	const struct config *c = app->config;
@@ -118,11 +135,16 @@ static enum status begin_rpc(struct app *app, struct error *e)
 	enum status st;
 
 	app->methods = (struct methods){ .engine = app->engine,
+		.models = app_models_get(app->models),
+		.gate = app->gate,
+		.jobs = app->jobs,
 		.read_only = c->read_only,
 		.logs = app->options->stdio,
 		.max_k = c->max_k,
 		.max_candidates = c->max_candidates,
 		.max_documents = c->max_documents,
+		.max_inputs = c->embed_batch,
+		.max_passages = c->max_rerank,
 		.chunk_target = c->chunk_tokens,
 		.chunk_overlap = c->chunk_overlap };
 	cfg.methods = methods_table(&cfg.method_count);
@@ -152,7 +174,11 @@ static enum status app_begin(struct app *app, struct error *e)
 	enum status st = begin_signals(app, e);
 
 	if (st == ST_OK)
-		st = corpus_open(app->config, &app->engine, e);
+		st = ingest_gate_new(&app->gate, e);
+	if (st == ST_OK)
+		st = corpus_open(app->config, app->models, &app->engine, e);
+	if (st == ST_OK)
+		st = begin_jobs(app, e);
 	if (st == ST_OK)
 		st = begin_rpc(app, e);
 	if (st == ST_OK)
@@ -174,7 +200,10 @@ static void app_end(struct app *app)
 	pthread_mutex_unlock(&app->lock);
 	pool_free(pool);
 	rpc_free(rpc);
+	jobs_stop(app->jobs);
 	engine_close(app->engine);
+	ingest_gate_free(app->gate);
+	app_models_close(app->models);
 	signals_free(app->signals);
 	config_free(app->loaded);
 	config_free(app->config);
@@ -213,6 +242,9 @@ int app_run(const struct options *options, struct config *config)
 	process_setup(config);
 	if (!fault_setup()) {
 		rc = EXIT_USAGE;
+	} else if (app_models_open(config, &app.models, &e) != ST_OK) {
+		rc = app_models_exit(&e);
+		app_complain(&e);
 	} else if (app_begin(&app, &e) != ST_OK) {
 		app_complain(&e);
 	} else {

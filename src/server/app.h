@@ -2,6 +2,7 @@
  * server/app.h: one running rcpd: everything wired together.
  *
  *   app.c     builds the parts in their order, runs one mode, takes them apart
+ *   models.c  opens the models that the configuration names
  *   corpus.c  opens the corpus as the configuration wants it
  *   serve.c   the two modes: HTTP with its drain, and stdio
  *   reload.c  SIGHUP
@@ -16,7 +17,10 @@
 #include "engine/engine.h"
 #include "http/http.h"
 #include "methods/methods.h"
+#include "pipeline/gate.h"
+#include "pipeline/jobs.h"
 #include "rpc/rpc.h"
+#include "server/models.h"
 #include "server/options.h"
 #include "server/signals.h"
 #include "util/pool.h"
@@ -27,7 +31,10 @@ struct app {
 	 * borrow its strings, so it lives to the end. */
 	struct config *config;
 	struct methods methods; /* what handlers work on */
+	struct app_models *models;
+	struct ingest_gate *gate; /* between index/add and a change of vectors */
 	struct engine *engine;
+	struct jobs *jobs; /* fits and re-embeddings */
 	struct signals *signals;
 
 	pthread_mutex_t lock;  /* guards the pointers below against the signals' thread */

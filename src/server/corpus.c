@@ -64,7 +64,8 @@ static enum status read_declared(const struct config *c, struct config_field **r
 	return ST_OK;
 }
 
-enum status corpus_open(const struct config *c, struct engine **ret, struct error *e)
+enum status corpus_open(const struct config *c, const struct app_models *models,
+	struct engine **ret, struct error *e)
 {
 	struct config_field *fields = NULL;
 	struct engine_declared *declared = NULL;
@@ -78,6 +79,7 @@ enum status corpus_open(const struct config *c, struct engine **ret, struct erro
 		.max_snapshots = c->max_snapshots,
 		.max_fields = c->max_fields,
 		.values = methods_values_parse,
+		.encoder = app_models_encoder(models),
 	};
 	enum status st = system_make_folder(c->data, e);
 

@@ -23,10 +23,20 @@ static int print_done(struct config *config)
 	return done ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* What can be seen of the configuration without its corpus. Takes config. */
 static int check_done(const struct options *o, struct config *config)
 {
+	struct app_models *models = NULL;
+	struct error e = { 0 };
+	enum status st = app_models_open(config, &models, &e);
+
+	app_models_close(models);
 	config_free(config);
 	config_environment_unknown(tell_unknown_variable, NULL);
+	if (st != ST_OK) {
+		app_complain(&e);
+		return app_models_exit(&e);
+	}
 	if (o->config)
 		printf("configuration %s is valid\n", o->config);
 	else

@@ -12,7 +12,6 @@
 enum option_kind {
 	OPT_OVERRIDE, /* sets the key */
 	OPT_CONFIG,
-	OPT_MODEL,
 	OPT_STDIO,
 	OPT_ACTION,
 };
@@ -26,7 +25,7 @@ static const struct option_row {
 } rows[] = {
 	{ .name = "config", .kind = OPT_CONFIG },
 	{ .name = "data", .kind = OPT_OVERRIDE, .key = "data" },
-	{ .name = "model", .kind = OPT_MODEL },
+	{ .name = "model", .kind = OPT_OVERRIDE, .key = "model" },
 	{ .name = "listen", .kind = OPT_OVERRIDE, .key = "listen", .http_only = true },
 	{ .name = "stdio", .kind = OPT_STDIO },
 	{ .name = "sessions", .kind = OPT_OVERRIDE, .key = "sessions", .http_only = true },
@@ -53,7 +52,8 @@ const char *options_help(void)
 	       "  --stdio                serve one host over stdin and stdout instead\n"
 	       "  --sessions MODE        stateless, token or strict [stateless]\n"
 	       "  --log-level LEVEL      debug, info, notice, warning, error or off [info]\n"
-	       "  --model DIR            not supported yet\n"
+	       "  --model DIR            take vectors from the model in DIR (layout of\n"
+	       "                         Model2Vec), builtin, or none [builtin]\n"
 	       "  --check-config         check the settings and leave\n"
 	       "  --print-config         print the settings as a file, all of them, and leave\n"
 	       "  --version              print the version and leave\n"
@@ -74,7 +74,7 @@ static const struct option_row *row_find(const char *name, size_t len)
 
 static bool row_takes_value(const struct option_row *row)
 {
-	return row->kind == OPT_OVERRIDE || row->kind == OPT_CONFIG || row->kind == OPT_MODEL;
+	return row->kind == OPT_OVERRIDE || row->kind == OPT_CONFIG;
 }
 
 static enum status option_apply(const struct option_row *row, const char *value, struct options *o,
@@ -89,10 +89,6 @@ static enum status option_apply(const struct option_row *row, const char *value,
 	case OPT_CONFIG:
 		o->config = value;
 		return ST_OK;
-	case OPT_MODEL:
-		return error_set(e, ST_INVALID,
-			"--model is not supported yet: this release "
-			"searches by words alone and loads no models");
 	case OPT_STDIO:
 		o->stdio = true;
 		return ST_OK;

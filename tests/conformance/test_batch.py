@@ -46,7 +46,7 @@ def test_M14_RPC_06_a_member_that_is_no_object_fails_alone(peer, bad):
 def test_M14_RPC_06_bad_members_do_not_fail_the_others(peer):
 	fill(peer.server)
 	answers = send(peer, [request(1, "nope"), request(2, "retrieve", k=-1, query="x"),
-		request(3, "embed"), {"jsonrpc": "2.0", "id": 4}, {}, {"jsonrpc": "1.0", "id": 5,
+		request(3, "graph"), {"jsonrpc": "2.0", "id": 4}, {}, {"jsonrpc": "1.0", "id": 5,
 		"method": "ping"}, request(6, "retrieve", query=f"fox {MARKER}"), request(7)])
 	codes = {a["id"]: a.get("error", {}).get("code") for a in answers}
 	assert codes == {1: -32004, 2: -32602, 3: -32003, 4: -32600, None: -32600, 5: -32600, 6: None,
@@ -121,6 +121,6 @@ def test_M14_writes_and_reads_in_a_batch_are_each_whole(peer):
 	documents = [{"id": f"batch-{i}", "text": f"batchword number{i} {MARKER}"} for i in range(5)]
 	answers = send(peer, [request(i, "index/add", documents=[d]) for i, d in enumerate(documents)])
 	assert sorted(a["result"]["ids"][0] for a in answers) == [d["id"] for d in documents]
-	hits = peer.call("retrieve", {"query": "batchword"}).result["hits"]
+	hits = peer.call("retrieve", {"mode": "sparse", "query": "batchword"}).result["hits"]
 	assert len(hits) == 5
 	peer.call("index/delete", {"ids": [d["id"] for d in documents]})

@@ -196,7 +196,7 @@ def test_RPC_02_fifty_clients_with_the_same_id_and_token(rcpd):
 	server.result("index/add", {"documents": [{"id": w, "text": f"{w} {MARKER}"} for w in words]})
 
 	def one(word):
-		with server.sse("retrieve", {"query": word}, id=1, token="t") as stream:
+		with server.sse("retrieve", {"query": word, "mode": "sparse"}, id=1, token="t") as stream:
 			frames = stream.rest()
 		assert all(f["params"]["progressToken"] == "t" for f in frames[:-1])
 		for frame in frames[:-1]:

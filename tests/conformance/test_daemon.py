@@ -86,8 +86,7 @@ def test_daemon_version_and_help():
 	usage = run("--help")
 	assert usage.returncode == 0
 	for flag in FLAGS:
-		if flag != "--model":  # comes with the models
-			assert flag in usage.stdout, flag
+		assert flag in usage.stdout, flag
 
 
 @pytest.mark.parametrize("args", [["--nonsense"], ["--listen"], ["--sessions", "maybe"],

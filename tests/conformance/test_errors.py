@@ -27,7 +27,7 @@ def test_C1_C4_RPC_08_a_method_rcp_does_not_define(peer, method):
 def test_D20_RPC_09_the_method_is_checked_before_the_params(peer, params):
 	answer = peer.raw('{"jsonrpc":"2.0","id":1,"method":"nope","params":%s}' % params)
 	assert answer.code == -32004
-	answer = peer.raw('{"jsonrpc":"2.0","id":1,"method":"rerank","params":%s}' % params)
+	answer = peer.raw('{"jsonrpc":"2.0","id":1,"method":"graph","params":%s}' % params)
 	assert answer.code == -32003
 
 
@@ -47,13 +47,10 @@ def test_D20_D37_RPC_09_a_read_only_corpus_refuses_writes_before_params(rcpd, tm
 
 
 # Options of features that are not built: the option's name; for values from a list: the value.
+# What a server without vectors or rerankers refuses: test_hybrid.py.
 OPTIONS = [
-	({"mode": "dense"}, "dense"), ({"mode": "hybrid"}, "hybrid"),
-	({"fusion": {"method": "rrf"}}, "fusion"), ({"fusion": {"method": "convex", "alpha": 0.5}}, "fusion"),
-	({"rerank": {"method": "cross-encoder"}}, "rerank"), ({"rerank": {"topN": 3}}, "rerank"),
-	({"mmr": {"lambda": 0.5}}, "mmr"), ({"rewrite": "hyde"}, "rewrite"),
-	({"rewrite": "multi-query"}, "rewrite"),
-	({"includeVectors": True}, "includeVectors"), ({"unit": "node"}, "node"),
+	({"mode": "lexical"}, "lexical"), ({"fusion": {"method": "borda"}}, "borda"),
+	({"rewrite": "hyde"}, "rewrite"), ({"rewrite": "multi-query"}, "rewrite"), ({"unit": "node"}, "node"),
 	({"unit": "passage"}, "passage"), ({"level": 1}, "level"), ({"modality": "image"}, "image"),
 	({"modality": "multimodal"}, "multimodal"),
 ]

@@ -344,8 +344,8 @@ def test_RET_05_F4_k_hits_come_back_whenever_k_documents_match(large):
 
 def test_F4_ranking_within_the_filter_is_as_without(large):
 	"""What passes keeps its score and its order."""
-	whole = large.result("retrieve", {"query": "number77 number78 apple", "k": 3})["hits"]
-	some = large.result("retrieve", {"query": "number77 number78 apple", "k": 1, "filter": leaf("n", "eq", 78)})["hits"]
+	whole = large.result("retrieve", {"query": "number77 number78 apple", "k": 3, "mode": "sparse"})["hits"]
+	some = large.result("retrieve", {"query": "number77 number78 apple", "k": 1, "mode": "sparse", "filter": leaf("n", "eq", 78)})["hits"]
 	assert [h["id"] for h in some] == ["d78#0"]
 	assert [h["score"] for h in whole if h["id"] == "d78#0"] == [some[0]["score"]]
 

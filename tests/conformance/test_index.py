@@ -20,7 +20,7 @@ def delete(peer, *ids):
 
 def found(peer, query, k=50):
 	return [h["chunk"]["docId"] for h in
-		peer.call("retrieve", {"query": query, "k": k}).result["hits"]]
+		peer.call("retrieve", {"mode": "sparse", "query": query, "k": k}).result["hits"]]
 
 
 # ---- X7 ----
@@ -46,19 +46,19 @@ def test_X7_the_same_id_again_replaces(peer):
 	add(peer, {"id": "twice", "text": f"betaword {MARKER}"}).result
 	assert found(peer, "alphaword") == []
 	assert found(peer, "betaword") == ["twice"]
-	hit = peer.call("retrieve", {"query": "betaword"}).result["hits"][0]
+	hit = peer.call("retrieve", {"mode": "sparse", "query": "betaword"}).result["hits"][0]
 	assert hit.get("meta", {}) == {}
 	assert delete(peer, "twice")["deleted"] == 1
 	assert found(peer, "betaword") == []
 
 
 def test_X7_an_empty_list_adds_nothing(peer):
-	before = peer.call("retrieve", {"query": "x"}).result["indexVersion"]
+	before = peer.call("retrieve", {"mode": "sparse", "query": "x"}).result["indexVersion"]
 	answer = peer.call("index/add", {"documents": []})
 	assert answer.code in (None, -32602)
 	if answer.code is None:
 		assert answer.result["ids"] == []
-	assert peer.call("retrieve", {"query": "x"}).result["indexVersion"] == before
+	assert peer.call("retrieve", {"mode": "sparse", "query": "x"}).result["indexVersion"] == before
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\0", "!!!", "\U0001f600" * 1000])
@@ -74,7 +74,7 @@ def test_X7_a_text_without_words_is_stored_or_refused_whole(peer, text):
 def test_X7_a_large_document_is_stored(peer):
 	text = f"start {MARKER} " + "filler text of some length " * 20_000 + " lastword"
 	assert add(peer, {"id": "large", "text": text}).result["ids"] == ["large"]
-	hit = peer.call("retrieve", {"query": "lastword"}).result["hits"][0]
+	hit = peer.call("retrieve", {"mode": "sparse", "query": "lastword"}).result["hits"][0]
 	assert hit["chunk"]["docId"] == "large"
 	assert text[hit["citation"]["start"]:hit["citation"]["end"]] == hit["text"]
 	assert delete(peer, "large")["deleted"] == 1
@@ -84,7 +84,7 @@ def test_X7_meta_comes_back_as_it_was_given(peer):
 	meta = {"s": "\u00e9\0\U0001f600", "i": 9007199254740993, "f": 0.1, "n": None, "b": True,
 		"a": [1, [2, {"x": []}]], "o": {"": {"k": 1}}, "title": "T", "big": 1e300}
 	add(peer, {"id": "meta", "text": "metaword", "meta": meta}).result
-	assert peer.call("retrieve", {"query": "metaword"}).result["hits"][0]["meta"] == meta
+	assert peer.call("retrieve", {"mode": "sparse", "query": "metaword"}).result["hits"][0]["meta"] == meta
 
 
 def test_X7_what_was_answered_survives_kill_9(rcpd, tmp_path):
@@ -93,9 +93,9 @@ def test_X7_what_was_answered_survives_kill_9(rcpd, tmp_path):
 		server = rcpd(data=data)
 		for earlier in range(round):
 			ids = [h["chunk"]["docId"] for h in
-				server.result("retrieve", {"query": f"round{earlier}"})["hits"]]
+				server.result("retrieve", {"mode": "sparse", "query": f"round{earlier}"})["hits"]]
 			assert sorted(ids) == [f"keep-{earlier}-{i}" for i in range(3)]
-			assert server.result("retrieve", {"query": f"gone{earlier}"})["hits"] == []
+			assert server.result("retrieve", {"mode": "sparse", "query": f"gone{earlier}"})["hits"] == []
 		server.result("index/add", {"documents": [
 			{"id": f"keep-{round}-{i}", "text": f"round{round} {MARKER}"} for i in range(3)]
 			+ [{"id": "gone", "text": f"gone{round} {MARKER}"}]})
@@ -113,10 +113,10 @@ def test_X7_all_of_a_call_lands_or_none_when_killed(rcpd, tmp_path):
 		server.kill()
 		acknowledged = [n for job in jobs for n in job.result()]
 	server = rcpd(data=data)
-	for hits in (server.result("retrieve", {"query": f"call{n}", "k": 50})["hits"]
+	for hits in (server.result("retrieve", {"mode": "sparse", "query": f"call{n}", "k": 50})["hits"]
 			for n in acknowledged):
 		assert len(hits) == 10
-	total = server.result("retrieve", {"query": "atomicword", "k": 1000})["hits"]
+	total = server.result("retrieve", {"mode": "sparse", "query": "atomicword", "k": 1000})["hits"]
 	assert len(total) % 10 == 0 or len(total) == 1000
 
 
@@ -141,10 +141,10 @@ def test_X7_concurrent_writers_all_land(rcpd):
 			{"id": f"w{n}", "text": f"writerword {MARKER}"}]})["indexVersion"]
 	with ThreadPoolExecutor(8) as pool:
 		versions = list(pool.map(write, range(80)))
-	hits = server.result("retrieve", {"query": "writerword", "k": 100})["hits"]
+	hits = server.result("retrieve", {"mode": "sparse", "query": "writerword", "k": 100})["hits"]
 	assert len(hits) == 80
 	assert max(versions, key=lambda v: int(v.split("-")[1])) == \
-		server.result("retrieve", {"query": "x"})["indexVersion"]
+		server.result("retrieve", {"mode": "sparse", "query": "x"})["indexVersion"]
 
 
 # ---- X7: chunks ----
@@ -154,7 +154,7 @@ SECTIONS = "\n\n".join(f"## Heading{i} topic{i}\n\n" + " ".join(
 
 
 def chunks_of(peer, id, query="sentence"):
-	hits = peer.call("retrieve", {"query": query, "k": 1000, "candidateK": 1000}).result["hits"]
+	hits = peer.call("retrieve", {"mode": "sparse", "query": query, "k": 1000, "candidateK": 1000}).result["hits"]
 	return sorted((h for h in hits if h["chunk"]["docId"] == id), key=lambda h: h["chunk"]["index"])
 
 
@@ -206,12 +206,12 @@ def test_D45_the_configured_language_is_that_of_texts_that_tell_none(rcpd):
 	document = {"id": "short", "text": "glorpungen"}
 	server = rcpd(env={"RCPD_LANGUAGE": "de-AT"})
 	server.result("index/add", {"documents": [document]})
-	assert [h["id"] for h in server.result("retrieve", {"query": "glorpung"})["hits"]] == ["short#0"]
+	assert [h["id"] for h in server.result("retrieve", {"mode": "sparse", "query": "glorpung"})["hits"]] == ["short#0"]
 	server = rcpd()
 	server.result("index/add", {"documents": [document]})
-	assert server.result("retrieve", {"query": "glorpung"})["hits"] == []
+	assert server.result("retrieve", {"mode": "sparse", "query": "glorpung"})["hits"] == []
 	server.result("index/add", {"documents": [{**document, "meta": {"lang": "de"}}]})
-	assert [h["id"] for h in server.result("retrieve", {"query": "glorpung"})["hits"]] == ["short#0"]
+	assert [h["id"] for h in server.result("retrieve", {"mode": "sparse", "query": "glorpung"})["hits"]] == ["short#0"]
 
 
 @pytest.mark.parametrize("action", [["--check-config"], ["--print-config"], []])
@@ -231,7 +231,7 @@ def test_bm25_can_be_configured(rcpd):
 		server = rcpd(env=env)
 		server.result("index/add", {"documents": documents})
 		return {h["chunk"]["docId"]: h["score"] for h in
-			server.result("retrieve", {"query": "lengthword"})["hits"]}
+			server.result("retrieve", {"mode": "sparse", "query": "lengthword"})["hits"]}
 	plain, flat, steep = scores({}), scores({"RCPD_BM25_B": "0"}), scores({"RCPD_BM25_B": "0", "RCPD_BM25_K1": "10"})
 	assert plain["short"] > plain["long"]
 	assert flat["short"] == flat["long"] < flat["often"]
@@ -330,7 +330,7 @@ def test_X7_D37_idempotency_survives_a_restart(rcpd, tmp_path):
 	server.kill()
 	server = rcpd(data=data)
 	assert server.result("index/add", params) == first
-	assert len(server.result("retrieve", {"query": "restartword"})["hits"]) == 1
+	assert len(server.result("retrieve", {"mode": "sparse", "query": "restartword"})["hits"]) == 1
 
 
 def test_X7_D37_one_key_used_by_many_at_once_writes_once(rcpd):
@@ -339,7 +339,7 @@ def test_X7_D37_one_key_used_by_many_at_once_writes_once(rcpd):
 	with ThreadPoolExecutor(8) as pool:
 		results = list(pool.map(lambda _: server.result("index/add", params), range(16)))
 	assert all(r == results[0] for r in results)
-	assert len(server.result("retrieve", {"query": "raceword"})["hits"]) == 1
+	assert len(server.result("retrieve", {"mode": "sparse", "query": "raceword"})["hits"]) == 1
 
 
 @pytest.mark.parametrize("key", [5, True, [], {}, ""])
@@ -410,7 +410,7 @@ def test_X8_deletes_survive_kill_9(rcpd, tmp_path):
 	assert server.result("index/delete", {"ids": gone})["deleted"] == 20
 	server.kill()
 	server = rcpd(data=data)
-	ids = [h["chunk"]["docId"] for h in server.result("retrieve", {"query": "backword", "k": 100})["hits"]]
+	ids = [h["chunk"]["docId"] for h in server.result("retrieve", {"mode": "sparse", "query": "backword", "k": 100})["hits"]]
 	assert len(ids) == 20 and not set(ids) & set(gone)
 	assert server.result("index/delete", {"ids": gone})["deleted"] == 0
 
@@ -431,5 +431,5 @@ def test_X7_writes_through_one_transport_are_seen_by_a_later_start(rcpd, rcpd_st
 	first.result("index/add", {"documents": [{"id": "s", "text": f"sharedword {MARKER}"}]})
 	first.stop()
 	second = rcpd(data=data)
-	assert second.result("retrieve", {"query": "sharedword"})["hits"][0]["id"] == "s#0"
+	assert second.result("retrieve", {"mode": "sparse", "query": "sharedword"})["hits"][0]["id"] == "s#0"
 	assert json.dumps(second.result("info"))

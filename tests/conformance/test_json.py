@@ -10,11 +10,15 @@ VALUES = [None, True, 0, -1, 3.5, "", "x", [], [1], {}, {"a": 1}]
 BASE = {
 	"initialize": {"protocolVersion": 1}, "retrieve": {"query": "sweepword", "k": 3},
 	"index/add": {"documents": [{"id": "sweep", "text": f"sweepword {MARKER}"}]},
-	"index/delete": {"ids": ["nothing-here"]},
+	"index/delete": {"ids": ["nothing-here"]}, "embed": {"inputs": ["x"]},
+	"embed/sparse": {"inputs": ["x"]}, "embed/multi": {"inputs": ["x"]},
+	"rerank": {"query": "x", "passages": ["x"]},
 }
 ALLOWED = {
 	"initialize": {-32602, -32002, -32600}, "retrieve": {-32602, -32005, -32015, -32010},
 	"index/add": {-32602, -32005, -32013}, "index/delete": {-32602, -32005, -32013},
+	"embed": {-32602, -32005}, "embed/sparse": {-32602, -32005}, "embed/multi": {-32602, -32005},
+	"rerank": {-32602, -32005, -32003},  # where the built-in reranker earns its place
 }
 
 
@@ -93,15 +97,15 @@ def test_JSON_06_IDX_06_wrong_types_in_a_document(server, name, value):
 def test_JSON_02_a_nul_in_text_query_and_id(peer):
 	documents = [{"id": "a\0b", "text": f"x\0tailword {MARKER}"}, {"id": "a", "text": f"plain {MARKER}"}]
 	assert peer.call("index/add", {"documents": documents}).result["ids"] == ["a\0b", "a"]
-	hits = peer.call("retrieve", {"query": "tailword"}).result["hits"]
+	hits = peer.call("retrieve", {"query": "tailword", "mode": "sparse"}).result["hits"]
 	assert [h["chunk"]["docId"] for h in hits] == ["a\0b"]
 	assert hits[0]["text"] == f"x\0tailword {MARKER}"
 	assert hits[0]["id"] == "a\0b#0"
 	assert peer.call("retrieve", {"query": "ab\0cd"}).code is None
-	hits = peer.call("retrieve", {"query": "ab\0tailword"}).result["hits"]
+	hits = peer.call("retrieve", {"query": "ab\0tailword", "mode": "sparse"}).result["hits"]
 	assert [h["chunk"]["docId"] for h in hits] == ["a\0b"]
 	assert peer.call("index/delete", {"ids": ["a"]}).result["deleted"] == 1
-	assert peer.call("retrieve", {"query": "tailword"}).result["hits"]
+	assert peer.call("retrieve", {"query": "tailword", "mode": "sparse"}).result["hits"]
 	assert peer.call("index/delete", {"ids": ["a\0b"]}).result["deleted"] == 1
 
 
@@ -115,7 +119,7 @@ def test_JSON_04_a_text_cut_at_any_place_stays_valid(peer):
 	text = ("\U0001f600e\u0301\u20ac" * 400) + f" cutword {MARKER}"
 	documents = [{"id": "emoji", "text": text, "meta": {"title": "\U0001f680" * 300}}]
 	peer.call("index/add", {"documents": documents})
-	hit = peer.call("retrieve", {"query": "cutword"}).result["hits"][0]
+	hit = peer.call("retrieve", {"query": "cutword", "mode": "sparse"}).result["hits"][0]
 	assert hit["text"] == text
 	assert hit["citation"]["title"] == "\U0001f680" * 300
 
@@ -124,7 +128,7 @@ def test_JSON_01_every_score_is_a_finite_number(peer):
 	documents = [{"id": "dots", "text": "!!! ... ???"}, {"id": "one", "text": "finiteword"},
 		{"id": "many", "text": "finiteword " * 5000}]
 	peer.call("index/add", {"documents": documents})
-	hits = peer.call("retrieve", {"query": "finiteword", "k": 10}).result["hits"]
+	hits = peer.call("retrieve", {"query": "finiteword", "k": 10, "mode": "sparse"}).result["hits"]
 	assert {h["chunk"]["docId"] for h in hits} == {"one", "many"}
 	assert all(h["score"] >= 0 for h in hits)  # finite and descending: the hook
 

@@ -112,7 +112,7 @@ def test_L4_D42_initialize_and_info_tell_the_same(fresh):
 		assert result["protocolVersion"] == 1
 		assert result["server"]["name"] == "rcpd"
 		assert isinstance(result["server"]["version"], str) and result["server"]["version"]
-		assert result["_meta"]["conformance"] == "L0"
+		assert result["_meta"]["conformance"] in ("L1", "L2")  # which: test_hybrid.py
 	assert first["capabilities"] == info["capabilities"]
 	fresh.call("index/add", {"documents": [{"id": "d", "text": "t", "meta": {"new": 1}}]})
 	assert fresh.call("info").result["capabilities"] == first["capabilities"]
@@ -121,7 +121,9 @@ def test_L4_D42_initialize_and_info_tell_the_same(fresh):
 def test_L4_C1_D38_D40_what_is_advertised(peer):
 	"""Only what is built, and all of it. Log frames travel over stdio only (S5)."""
 	capabilities = peer.call("info").result["capabilities"]
-	expected = {"retrieve", "index", "filter", "pagination", "streaming", "citations"}
+	expected = {"retrieve", "index", "filter", "pagination", "streaming", "citations", "embed",
+		"sparseEmbed", "multiVector", "x-rcpd", "x-rcpd-vector"}
+	expected |= {"rerank"} & set(capabilities)  # where the built-in reranker earns its place
 	if peer.kind == "stdio":
 		expected.add("log")
 		assert set(capabilities["log"]["levels"]) == {"debug", "info", "notice", "warning", "error"}
@@ -132,9 +134,10 @@ def test_L4_C1_D38_D40_what_is_advertised(peer):
 	assert set(capabilities["filter"]) == {"fields", "operators", "x-rcpd-dateEncodings"}
 	retrieve = capabilities["retrieve"]
 	assert isinstance(retrieve.pop("maxK"), int)
-	assert retrieve == {"modes": ["sparse"], "defaultMode": "sparse", "modalities": ["text"],
-		"units": ["chunk", "document"], "tokenBudget": True, "deterministic": True, "snapshots": True,
-		"scoreScale": "bm25", "scoreFloor": 0}
+	assert retrieve.pop("rerankBuiltin", True) is True
+	assert retrieve == {"modes": ["dense", "sparse", "hybrid"], "defaultMode": "hybrid",
+		"fusion": ["convex", "rrf", "weighted"], "mmr": True, "modalities": ["text"],
+		"units": ["chunk", "document"], "tokenBudget": True, "deterministic": True, "snapshots": True}
 
 
 @pytest.mark.parametrize("nonce", ["7", "7.0", '"7"', "0", '""', "1e3", "-1.5", "9007199254740993",

@@ -167,7 +167,7 @@ def test_M5_M6_D6_RPC_05_a_notification_is_never_answered(peer, rest):
 def test_M5_RPC_05_index_add_as_a_notification_is_applied(peer):
 	peer.raw(json.dumps({"jsonrpc": "2.0", "method": "index/add", "params": {"documents": [
 		{"id": "quiet", "text": f"silentlyadded {MARKER}"}]}}))
-	wait_until(lambda: peer.call("retrieve", {"query": "silentlyadded"}).result["hits"],
+	wait_until(lambda: peer.call("retrieve", {"query": "silentlyadded", "mode": "sparse"}).result["hits"],
 		what="the added document")
 	peer.call("index/delete", {"ids": ["quiet"]})
 
@@ -339,7 +339,7 @@ def test_M12_D18_compact_errors_and_notifications(server):
 # ---- M13 ----
 
 def blocks(peer, query):
-	return peer.call("retrieve", {"query": query, "k": 3})
+	return peer.call("retrieve", {"query": query, "k": 3, "mode": "sparse"})
 
 
 def test_M13_a_text_block_equals_a_string(peer):
@@ -384,7 +384,7 @@ def test_M13_X7_a_documents_body_may_be_content(peer):
 		{"id": "c2", "content": {"type": "text", "text": f"contentblock {MARKER}"}}]
 	assert peer.call("index/add", {"documents": documents}).result["ids"] == ["c1", "c2"]
 	for word, id in (("contentstring", "c1"), ("contentblock", "c2")):
-		hits = peer.call("retrieve", {"query": word}).result["hits"]
+		hits = peer.call("retrieve", {"query": word, "mode": "sparse"}).result["hits"]
 		assert [h["chunk"]["docId"] for h in hits] == [id]
 		assert hits[0]["text"] == f"{word} {MARKER}"
 
@@ -411,7 +411,7 @@ def test_M15_JSON_07_a_depth_in_use_is_accepted(peer):
 		meta = {"m": meta, "l": [meta]} if _ < 3 else {"m": meta}
 	documents = [{"id": "deep", "text": f"deepmeta {MARKER}", "meta": meta}]
 	assert peer.call("index/add", {"documents": documents}).code is None
-	assert peer.call("retrieve", {"query": "deepmeta"}).result["hits"][0]["meta"] == meta
+	assert peer.call("retrieve", {"query": "deepmeta", "mode": "sparse"}).result["hits"][0]["meta"] == meta
 
 
 def test_M15_JSON_07_meta_nested_very_deep_is_refused_or_returned(peer):
@@ -420,7 +420,7 @@ def test_M15_JSON_07_meta_nested_very_deep_is_refused_or_returned(peer):
 		'"text":"deepermeta","meta":' + '{"a":' * depth + "1" + "}" * depth + "}]}}")
 	answer = peer.raw(text)
 	assert answer.code in (-32602, -32700, -32013)
-	assert peer.call("retrieve", {"query": "deepermeta"}).result["hits"] == []
+	assert peer.call("retrieve", {"query": "deepermeta", "mode": "sparse"}).result["hits"] == []
 
 
 def test_M15_deep_nesting_needs_no_memory(server):

@@ -76,7 +76,7 @@ def test_O2_no_query_or_document_text_in_logs(rcpd, rcpd_stdio, level):
 				[{"type": "text", "text": MARKER}]):
 			assert server.rpc("retrieve", {"query": query, "k": 3}).code is None
 		for params in ({"query": MARKER, "k": -1}, {"query": {"type": MARKER}},
-				{"query": MARKER, "mode": "dense"}, {"query": "x", "mode": MARKER},
+				{"query": MARKER, "mode": "lexical"}, {"query": "x", "mode": MARKER},
 				{"query": MARKER, "recency": {"field": MARKER}}, {"query": MARKER, "cursor": MARKER}):
 			assert server.rpc("retrieve", params).code is not None
 		assert server.rpc("index/add", {"documents": [{"text": MARKER, "meta": MARKER}]}).code == -32602

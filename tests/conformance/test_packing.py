@@ -27,7 +27,7 @@ def _corpus(server, stdio_server):
 
 
 def search(peer, query, **params):
-	return peer.call("retrieve", {"query": query, **params}).result
+	return peer.call("retrieve", {"mode": "sparse", "query": query, **params}).result
 
 
 def docs(result):
@@ -97,7 +97,7 @@ def test_R7_D43_tokens_are_an_estimate_near_the_words(peer):
 
 @pytest.mark.parametrize("budget", [0, -1, 1.5, "5", True, [], 2 ** 60])
 def test_R7_a_malformed_budget_is_refused(peer, budget):
-	answer = peer.call("retrieve", {"query": "packword", "tokenBudget": budget})
+	answer = peer.call("retrieve", {"mode": "sparse", "query": "packword", "tokenBudget": budget})
 	assert (answer.code, answer.field) == (-32602, "tokenBudget")
 
 
@@ -163,7 +163,7 @@ def test_D36_chunk_hits_of_a_long_document(peer):
 
 
 def test_C1_units_that_are_not_offered(peer):
-	answer = peer.call("retrieve", {"query": "packword", "unit": "passage"})
+	answer = peer.call("retrieve", {"mode": "sparse", "query": "packword", "unit": "passage"})
 	assert (answer.code, answer.option) == (-32005, "passage")
 	result = search(peer, "packword", unit="passage", strict=False)
 	assert result["hits"] == search(peer, "packword")["hits"]
@@ -183,22 +183,22 @@ def test_F4_RET_05_k_hits_whenever_k_documents_pass(rcpd):
 		server.result("index/add", {"documents": documents[at:at + 1000]})
 	rare = {"field": "tag", "op": "eq", "value": "rare"}
 	for unit in ("chunk", "document"):
-		result = server.result("retrieve", {"query": "sameword", "k": 10, "filter": rare, "unit": unit})
+		result = server.result("retrieve", {"mode": "sparse", "query": "sameword", "k": 10, "filter": rare, "unit": unit})
 		assert docs(result) == sorted(d["id"] for d in documents if d["meta"]["tag"] == "rare")
 		assert all(h["score"] == 0 for h in result["hits"])
 		assert any("filter" in note for note in result["usage"]["notes"])
 		assert "nextCursor" not in result
-		few = server.result("retrieve", {"query": "sameword", "k": 4, "filter": rare, "unit": unit})
+		few = server.result("retrieve", {"mode": "sparse", "query": "sameword", "k": 4, "filter": rare, "unit": unit})
 		assert few["hits"] == result["hits"][:4]
-	assert server.result("retrieve", {"query": "sameword", "filter": rare, "minScore": 0.01})["hits"] == []
-	assert server.result("retrieve", {"query": "the of", "filter": rare})["hits"] == []  # D33
-	assert server.result("retrieve", {"query": "wordthatisnowhere", "filter": rare})["hits"] == \
-		server.result("retrieve", {"query": "sameword", "filter": rare})["hits"]
+	assert server.result("retrieve", {"mode": "sparse", "query": "sameword", "filter": rare, "minScore": 0.01})["hits"] == []
+	assert server.result("retrieve", {"mode": "sparse", "query": "the of", "filter": rare})["hits"] == []  # D33
+	assert server.result("retrieve", {"mode": "sparse", "query": "wordthatisnowhere", "filter": rare})["hits"] == \
+		server.result("retrieve", {"mode": "sparse", "query": "sameword", "filter": rare})["hits"]
 
 
 def test_F4_hits_that_match_come_before_those_that_pass(server):
 	server.result("index/add", {"documents": [{"id": "only", "text": "uniqueword", "meta": {"n": 3}}]})
-	result = server.result("retrieve", {"query": "uniqueword", "k": 6,
+	result = server.result("retrieve", {"mode": "sparse", "query": "uniqueword", "k": 6,
 		"filter": {"field": "n", "op": "lte", "value": 5}})
 	server.result("index/delete", {"ids": ["only"]})
 	assert docs(result)[0] == "only" and result["hits"][0]["score"] > 0

@@ -70,7 +70,7 @@ def test_R10_pages_over_every_transport(peer):
 		assert ids(found) == [f"{d['id']}#0" for d in numbered(50)]
 		assert all(len(page) == k for page in found[:-1]) and found[-1]
 	# What a page holds does not depend on how many there are.
-	assert len(pages(lambda p: peer.call("retrieve", p).result, {"query": "nothinglikethis"})) == 1
+	assert len(pages(lambda p: peer.call("retrieve", p).result, {"query": "nothinglikethis", "mode": "sparse"})) == 1
 
 
 def test_R10_a_page_can_be_asked_for_again(peer):
@@ -199,7 +199,7 @@ def test_D39_another_corpus_does_not_know_the_cursor(rcpd):
 # ---- over SSE ----
 
 def test_R10_T4_pages_over_sse(server):
-	params, seen = {"query": "sameword", "k": 20}, []
+	params, seen = {"query": "sameword", "k": 20, "mode": "sparse"}, []
 	while True:
 		with server.sse("retrieve", params, token="t") as stream:
 			frames = stream.rest()

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from lib import rcpd_path, wait_until
+from lib.model_server import ModelServer
 
 try:
 	import rcp
@@ -55,7 +56,8 @@ def a_life(client, name):
 		client.call("retrieve", {"query": 5})
 	assert e.value.code == -32602 and e.value.data["field"] == "query"
 	assert client.index_delete({"ids": added["ids"]})["deleted"] == 2
-	assert all(not h["id"].startswith(name + "-") for h in client.retrieve("%swalrus" % name))
+	assert all(not h["id"].startswith(name + "-") for h in client.retrieve("%swalrus" % name,
+		opts={"mode": "sparse"}))
 	client.shutdown()
 
 
@@ -91,7 +93,7 @@ def test_sdk_RPC01_one_goes_on_after_another_shut_down(server):
 	one, two = rcp.connect_http(server.url), rcp.connect_http(server.url)
 	one.shutdown()
 	assert two.ping(nonce=1) == {"nonce": 1}
-	assert two.retrieve("anything") == []
+	assert two.retrieve("anything", opts={"mode": "sparse"}) == []
 	two.shutdown()
 
 
@@ -113,6 +115,61 @@ def test_sdk_S1_over_stdio(tmp_path, time):
 		process = client._transport._proc
 		try:
 			a_life(client, name)
+			wait_until(lambda: process.poll() is not None, 5, what="rcpd to end")
+		finally:
+			if process.poll() is None:
+				process.kill()
+				process.wait(10)
+
+
+ARTICLES = [{"id": f"arxiv-{i}", "text": text, "meta": {"lang": lang, "year": year}}
+	for i, (text, lang, year) in enumerate([
+		("Attention in a transformer has quadratic complexity in the length of the text.", "en", 2017),
+		("Performers rethink attention with linear complexity for a transformer.", "en", 2020),
+		("Attention complexity of the transformer, told again in the same words.", "en", 2021),
+		("Transformer-Attention hat quadratische complexity.", "de", 2019),
+		("The attention of a transformer before its time, with complexity.", "en", 2001),
+		("Bread is baked from flour, water and salt.", "en", 2022)])]
+
+
+def worked_session(client):
+	"""Appendix D of the specification, with the best reranker that is there."""
+	offered = client.capabilities["rerank"]["methods"]
+	client.index_add({"documents": ARTICLES})
+	full = client.search("transformer attention complexity", k=3, opts={"mode": "hybrid",
+		"rerank": {"method": "colbert" if "colbert" in offered else offered[0], "topN": 100},
+		"mmr": {"lambda": 0.5},
+		"filter": {"and": [{"field": "lang", "op": "eq", "value": "en"},
+			{"field": "year", "op": "gte", "value": 2017}]},
+		"_meta": {"progressToken": "t2"}})
+	hits = full["hits"]
+	assert hits[0]["chunk"]["docId"] in ("arxiv-0", "arxiv-1", "arxiv-2")
+	assert [h["score"] for h in hits] == sorted((h["score"] for h in hits), reverse=True)
+	assert {h["chunk"]["docId"] for h in hits} <= {"arxiv-0", "arxiv-1", "arxiv-2", "arxiv-5"}
+	assert full["usage"]["reranked"] == 4 and "rerank" in hits[0]["scores"]
+	client.shutdown()
+
+
+def test_sdk_R2_R5_T6_the_worked_session_over_http(rcpd):
+	with ModelServer("hash") as models:
+		server = rcpd(env={"RCPD_RERANKER": "tei", "RCPD_RERANKER_URL": models.url("/rerank")})
+		server.result("index/add", {"documents": ARTICLES})  # fields that filters know (D42)
+		worked_session(rcp.connect_http(server.url))
+
+
+def test_sdk_R2_R5_T6_the_worked_session_over_stdio(rcpd, tmp_path):
+	"""Its progress frames come between, and the client finds its answer behind them."""
+	with ModelServer("hash") as models:
+		config = tmp_path / "rcpd.conf"
+		config.write_text("[model]\nreranker = tei\nreranker_url = %s\n" % models.url("/rerank"))
+		first = rcpd(data=tmp_path / "data")
+		first.result("index/add", {"documents": ARTICLES})
+		first.stop()
+		client = rcp.connect_stdio([rcpd_path(), "--config", str(config), "--stdio", "--data",
+			str(tmp_path / "data"), "--log-level", "error"])
+		process = client._transport._proc
+		try:
+			worked_session(client)
 			wait_until(lambda: process.poll() is not None, 5, what="rcpd to end")
 		finally:
 			if process.poll() is None:

@@ -295,7 +295,9 @@ def test_SSE02_T7_200_clients_vanish_in_mid_stream(rcpd):
 	assert tcp_states(server.port).get("CLOSE_WAIT", 0) == 0
 	after = process_state(server.pid)
 	assert after["fds"] <= before["fds"] and after["threads"] == before["threads"], (before, after)
-	assert server.dump() == gauges
+	now = server.dump()
+	now.pop("fds"), gauges.pop("fds")  # told above: the index may have let go of files
+	assert now == gauges
 	r = post(server.port, request("ping"))
 	assert r.status == 200
 

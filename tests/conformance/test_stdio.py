@@ -193,7 +193,7 @@ def test_S5_T6_progress_frames_come_before_their_response(rcpd_stdio):
 		own = [f for f in frames if f["progressToken"] == token
 			and type(f["progressToken"]) is type(token)]
 		assert {f["stage"] for f in own} >= {"recall"}
-		assert {f["stage"] for f in own} <= {"transform", "recall", "pack"}
+		assert {f["stage"] for f in own} <= {"transform", "recall", "fuse", "pack"}
 		steps = [f["progress"] for f in own]
 		assert steps == sorted(steps)
 	assert {f["progressToken"] for f in frames} == {"one", 2}

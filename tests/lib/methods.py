@@ -23,6 +23,7 @@ PARAMS = {
 }
 METHODS = tuple(PARAMS)
 # What this server has built; the others answer -32003.
-BUILT = ("initialize", "info", "ping", "shutdown", "retrieve", "index/add", "index/delete")
+BUILT = ("initialize", "info", "ping", "shutdown", "embed", "embed/sparse", "embed/multi", "rerank",
+	"retrieve", "index/add", "index/delete")
 UNBUILT = tuple(m for m in METHODS if m not in BUILT)
 OPEN = ("initialize", "info", "ping", "shutdown")  # REQ: D2

@@ -102,9 +102,9 @@ static struct vec_change *change_alloc(const struct vectors_view *v, size_t firs
 	return c;
 }
 
-enum status vec_change_new(struct vectors *vs, const struct vectors_view *v, size_t first,
-	size_t n, const struct vec_ref *refs, size_t count, const struct vec_lists *lists,
-	const bool *stop, struct vec_change **ret, struct error *e)
+enum status vec_change_new(struct vectors *vs, const struct vectors_view *v, size_t first, size_t n,
+	const struct vec_ref *refs, size_t count, const struct vec_lists *lists, const bool *stop,
+	struct vec_change **ret, struct error *e)
 {
 	struct vec_change *c = change_alloc(v, first, n);
 	const struct vec_part *last = v->slice[first + n - 1].part;
@@ -145,7 +145,7 @@ static size_t find_old(const struct vec_change *c, const struct vec_part *p)
 /* Deletes that the new part does not have yet, under their numbers. Can be repeated. */
 static bool carry(struct vec_change *c)
 {
-	for (size_t i = 0; c->new && i < c->n; i++) {
+	for (size_t i = 0; c->new &&i < c->n; i++) {
 		const struct vec_part *old = c->old[i];
 
 		for (uint32_t j = 0; j < old->log_count; j++) {
@@ -171,7 +171,7 @@ static void swap_parts(struct vectors *vs, struct vec_change *c)
 			vs->parts[n++] = p;
 			continue;
 		}
-		if (c->new && p == c->old[0])
+		if (c->new &&p == c->old[0])
 			vs->parts[n++] = vec_part_ref(c->new);
 		if (p->seg)
 			atomic_store(&p->seg->doomed, true);
@@ -229,7 +229,7 @@ static struct vec_part **changed_parts(struct vec_part *const *parts, size_t n,
 	for (size_t i = 0; after && i < n; i++) {
 		if (find_old(c, parts[i]) == c->n)
 			after[(*ret_n)++] = parts[i];
-		else if (c->new && parts[i] == c->old[0])
+		else if (c->new &&parts[i] == c->old[0])
 			after[(*ret_n)++] = c->new;
 	}
 	return after;

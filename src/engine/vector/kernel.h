@@ -38,6 +38,6 @@ const struct vec_kernel *vec_kernel(void);
 
 extern const struct vec_kernel vec_kernel_plain;
 extern const struct vec_kernel *const vec_kernel_avx2, *const vec_kernel_avx512,
-	*const vec_kernel_neon;
+							       *const vec_kernel_neon;
 
 #endif

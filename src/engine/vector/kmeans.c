@@ -11,7 +11,7 @@
 #include "util/mem.h"
 
 #define ROUNDS 8
-#define BATCH 256 /* rows between looks at the pause */
+#define BATCH 256   /* rows between looks at the pause */
 #define TOGETHER 64 /* centres for which dot products are made at once */
 
 static enum status no_memory(struct error *e)

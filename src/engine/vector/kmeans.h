@@ -17,6 +17,7 @@ struct vec_centres {
 	void *memory; /* own: of small */
 };
 
+/* Twice is fine. */
 void vec_centres_release(struct vec_centres *c);
 
 /* Rows to learn from, all in memory. */

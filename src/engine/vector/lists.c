@@ -12,10 +12,10 @@
 #include "util/fault.h"
 #include "util/mem.h"
 
-#define LISTS_BY_ROOT 2     /* lists are so many times the root of the number of rows */
-#define SAMPLE_BY_LIST 40   /* rows that k-means learns from, for each list */
-#define BATCH 64            /* rows that are copied and assigned together */
-#define SEAL_EACH 64        /* batches between looks for full heads */
+#define LISTS_BY_ROOT 2   /* lists are so many times the root of the number of rows */
+#define SAMPLE_BY_LIST 40 /* rows that k-means learns from, for each list */
+#define BATCH 64          /* rows that are copied and assigned together */
+#define SEAL_EACH 64      /* batches between looks for full heads */
 
 struct build {
 	struct vectors *vs;

@@ -36,10 +36,10 @@ struct vec_part {
 	_Atomic unsigned refs;
 	struct vec_segment *seg; /* own reference; NULL for a head */
 	size_t dimension;
-	uint64_t commit; /* with the parts before it, all adds up to it; set when frozen */
+	uint64_t commit;  /* with the parts before it, all adds up to it; set when frozen */
 	int64_t last_key; /* all keys up to it are in this part and those before it, or
 			   * dead; set when frozen */
-	bool busy;       /* the maintainer's: lists that wait are made of it */
+	bool busy;        /* the maintainer's: lists that wait are made of it */
 
 	struct vec_blocks *_Atomic blocks; /* of a head */
 	uint32_t count;                    /* the writer's: rows, published or not */

@@ -132,9 +132,9 @@ enum status vec_segment_write(struct vectors *vs, struct vec_part *const *parts,
 enum status vec_collect(const struct vectors_view *v, size_t first, size_t n, struct vec_ref **ret,
 	size_t *ret_n, struct error *e);
 /* A change of these slices into rows in the order of refs. */
-enum status vec_change_new(struct vectors *vs, const struct vectors_view *v, size_t first,
-	size_t n, const struct vec_ref *refs, size_t count, const struct vec_lists *lists,
-	const bool *stop, struct vec_change **ret, struct error *e);
+enum status vec_change_new(struct vectors *vs, const struct vectors_view *v, size_t first, size_t n,
+	const struct vec_ref *refs, size_t count, const struct vec_lists *lists, const bool *stop,
+	struct vec_change **ret, struct error *e);
 /* Lets go of it; drop: the new part's file is in no list, and goes. NULL is fine. */
 void vec_change_free(struct vec_change *c, bool drop);
 /* The maintainer: writes the list and swaps. commit: of a head that gets its file, 0 for

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#define PIECE 64     /* rows whose dot products are made together */
-#define MOSTLY 40    /* if so many of them pass, all are multiplied */
-#define SLACK 1024.F /* more than what rounding to float can take off a bound, in wide
+#define PIECE 64  /* rows whose dot products are made together */
+#define MOSTLY 40 /* if so many of them pass, all are multiplied */
+#define SLACK                                                                                      \
+	1024.F /* more than what rounding to float can take off a bound, in wide
 		      * dot products (2^30 for equal vectors) */
 
 static void *aligned(void *p)

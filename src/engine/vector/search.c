@@ -58,7 +58,8 @@ static struct near_list *rank_lists(const struct vec_scan *s, const struct vec_s
 
 #define LISTS 24.0     /* looked at by default in a segment of 2,048 */
 #define ENOUGH_SHARE 4 /* rows that pass: at least the usual number of rows by this */
-#define DIRECT 4       /* rows that pass are looked at one by one if they are no more than
+#define DIRECT                                                                                     \
+	4 /* rows that pass are looked at one by one if they are no more than
 			* so many times the rows to be looked at */
 
 struct plan {

@@ -151,6 +151,21 @@ static void test_bool(void **state)
 	assert_false(flag_good("read_only", "2"));
 }
 
+/* Each model over HTTP has what it needs besides its kind. */
+static bool choice_good(const char *name, const char *value)
+{
+	struct config_override flags[] = { { "embedder_url", "http://127.0.0.1/e" },
+		{ "embedder_model", "m" }, { "embedder_dimension", "3" },
+		{ "sparse_url", "http://127.0.0.1/s" }, { "reranker_url", "https://r.example/r" },
+		{ "reranker_model", "m" }, { "llm_url", "http://[::1]:80/v1" },
+		{ "llm_model", "m" }, { name, value } };
+	struct config *c = NULL;
+	bool good = config_load(NULL, flags, 9, &c, NULL) == ST_OK;
+
+	config_free(c);
+	return good;
+}
+
 static void test_choices(void **state)
 {
 	(void)state;
@@ -158,7 +173,7 @@ static void test_choices(void **state)
 		if (config_keys[i].kind != CONFIG_CHOICE)
 			continue;
 		for (size_t k = 0; config_keys[i].choices[k]; k++)
-			assert_true(flag_good(config_keys[i].name, config_keys[i].choices[k]));
+			assert_true(choice_good(config_keys[i].name, config_keys[i].choices[k]));
 		assert_false(flag_good(config_keys[i].name, ""));
 		assert_false(flag_good(config_keys[i].name, "nonsense"));
 	}
@@ -312,6 +327,55 @@ static void test_fields(void **state)
 	mem_fail_after(-1);
 }
 
+static void test_model(void **state)
+{
+	(void)state;
+	assert_true(flag_good("model", "none"));
+	assert_true(flag_good("model", "models/mine"));
+	assert_false(flag_good("model", ""));
+	assert_refused("[model]\nmodel = ~/m\n", ":2: model cannot be '~/m': only shells know '~'");
+	assert_refused("[model]\nmodel = m # mine\n", "; a comment after a value");
+	assert_refused("[model]\nmodel_ca_file = \"/ca\"\n", ":2: model_ca_file cannot be");
+	assert_refused("[model]\nfit_growth = 1\n", ":2: fit_growth cannot be '1'");
+}
+
+/* What a model over HTTP needs, by the place that wants it. */
+static void test_remote_models(void **state)
+{
+	static const char *const bad[] = { "127.0.0.1:80", "ftp://x/", "http://", "https:///x",
+		"http://a b/", "HTTP://x/" };
+
+	(void)state;
+	assert_refused("[model]\nembedder = tei\n",
+		":2: embedder is tei, and embedder_url does not say where that is");
+	assert_refused("[model]\nembedder = tei\nembedder_url = http://x/\n",
+		":2: embedder is tei, and embedder_dimension does not say");
+	assert_refused("[model]\nembedder = external\n",
+		":2: embedder is external, and embedder_dimension does not say");
+	assert_refused(
+		"[model]\nembedder = ollama\nembedder_url = http://x/\n"
+		"embedder_dimension = 3\n",
+		":2: embedder is ollama, which serves several models; embedder_model must name");
+	assert_refused("[model]\nreranker = jina\n", ":2: reranker is jina, and reranker_url");
+	assert_refused("[model]\nsparse = tei\n", ":2: sparse is tei, and sparse_url");
+	assert_refused("[model]\nllm = openai\nllm_url = https://x/v1\n", "llm_model must name");
+	assert_refused("[model]\nsparse = tei\nsparse_url = http://x/\nsparse_key_file = ~/k\n",
+		":4: sparse_key_file cannot be '~/k'");
+	assert_refused("[model]\nsparse = tei\nsparse_url = http://x/\nmodel_plain_http = no\n",
+		":3: sparse_url cannot be 'http://x/', because model_plain_http is no");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct config_override flags[] = { { "sparse", "tei" }, { "sparse_url", bad[i] } };
+		struct config *c = NULL;
+		struct error e;
+
+		assert_int_equal(config_load(NULL, flags, 2, &c, &e), ST_INVALID);
+		assert_non_null(strstr(e.message, "it must be a whole address"));
+	}
+	/* What is switched off is not looked at. */
+	assert_true(flag_good("embedder_url", "nonsense"));
+	assert_true(flag_good("llm_key_file", "~/key"));
+}
+
 struct changes {
 	char names[256];
 	size_t reloadable;
@@ -389,6 +453,8 @@ int main(void)
 		cmocka_unit_test_setup(test_pairs, env_clear),
 		cmocka_unit_test_setup(test_overlap, env_clear),
 		cmocka_unit_test_setup(test_fields, env_clear),
+		cmocka_unit_test_setup(test_model, env_clear),
+		cmocka_unit_test_setup(test_remote_models, env_clear),
 		cmocka_unit_test_setup(test_diff, env_clear),
 		cmocka_unit_test_setup(test_print_round_trip, env_clear),
 	};

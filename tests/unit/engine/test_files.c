@@ -259,7 +259,7 @@ static void test_future(void **state)
 	corpus_add(c, "a", "text");
 	corpus_close(c);
 	before = read_file(c, "rcpd.db");
-	before.data[63] = 3; /* the file's version, big-endian at 60 */
+	before.data[63] = 4; /* the file's version, big-endian at 60 */
 	write_file(c, "rcpd.db", before.data, before.len);
 	assert_int_equal(try_open(c), ST_FUTURE);
 	assert_non_null(strstr(c->error.message, "newer"));

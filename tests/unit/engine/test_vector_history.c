@@ -40,7 +40,7 @@ static void run_history(uint64_t seed, size_t dimension, size_t head, size_t exa
 	vmodel_init(&m, seed, dimension, head, exact_most);
 	m.gap = 1 + seed % 5 * (seed % 5);
 	m.clusters = seed % 2 ? 20 : 0;
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < 50; i++) {
 		struct vmodel_state *s = &old[i % OLD];
 
 		step(&m);
@@ -77,14 +77,14 @@ static void run_history(uint64_t seed, size_t dimension, size_t head, size_t exa
 static void test_flat_histories(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 6; seed++)
+	for (uint64_t seed = 1; seed <= 4; seed++)
 		run_history(seed, 1 + seed * seed % 70, 20 + seed * 17, 1000000);
 }
 
 static void test_histories_with_lists(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 101; seed <= 106; seed++)
+	for (uint64_t seed = 101; seed <= 104; seed++)
 		run_history(seed, 2 + seed * 7 % 80, 30 + seed % 3 * 50, 200);
 }
 

@@ -65,7 +65,9 @@ static void compare_all(size_t dimension, struct vrng *r)
 {
 	size_t small = vec_small_bytes(dimension), wide = vec_wide_bytes(dimension);
 	/* Ends of allocations, for sanitizers to see what is read behind. */
-	struct data d = { .q = malloc(small), .rows = malloc(small * ROWS), .a = malloc(wide),
+	struct data d = { .q = malloc(small),
+		.rows = malloc(small * ROWS),
+		.a = malloc(wide),
 		.b = malloc(wide) };
 
 	assert_true(d.q && d.rows && d.a && d.b);

@@ -15,6 +15,7 @@ struct fake_chunk {
 	bool passes;      /* every filter */
 	bool dated;
 	int64_t when;
+	float vector[2]; /* of unit length; zero: there is none */
 };
 
 enum fake_call {
@@ -27,6 +28,9 @@ enum fake_call {
 	FAKE_LIST,
 	FAKE_FETCH,
 	FAKE_ADD,
+	FAKE_NEAR,
+	FAKE_COSINES,
+	FAKE_BM25,
 };
 
 /* One engine a program. */
@@ -39,7 +43,11 @@ struct fake {
 	size_t words; /* that a query has */
 	bool only_stop_words, truncated;
 	enum fake_call fail; /* this call returns ST_IO */
+	/* fake_dense.c */
+	bool space; /* of 2 dimensions */
+	uint64_t fit;
 	/* what was done */
+	unsigned nears;
 	unsigned opened, closed, keeps, recalls, lists, adds;
 	size_t last_k; /* of recall */
 	size_t last_docs, last_chunks;

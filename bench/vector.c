@@ -1,0 +1,411 @@
+/*
+ * vector.c: how good and how fast is the vector index? Draws clustered vectors, builds the
+ * index, and prints, as lines of "name value…" that bench/vector reads: seconds of CPU to
+ * build, bytes, recall@10 against the exact answers and queries a second (one thread) at
+ * some efforts and under some filters, and what the exact scan takes beside a loop that
+ * only reads as many bytes.
+ *
+ *   bench_vector [--size N] [--dimension N] [--queries N] [--k N] [--dump FOLDER]
+ *
+ * With --dump the vectors, queries and exact answers are written to files there, for other
+ * programs: base.f32, query.f32, truth.i32.
+ */
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/vector/vector.h"
+
+#define MEMBERS 500 /* vectors to a cluster, on average */
+#define SPREAD 0.7F /* of a cluster's members, beside that of the clusters */
+#define COMMIT 1000 /* vectors added with one commit */
+
+struct rng {
+	uint64_t state;
+};
+
+struct bench {
+	size_t size, dimension, queries, k;
+	const char *dump;
+	char dir[64];
+	struct rng rng;
+	size_t clusters;
+	float *centres, *decay, *query;
+	int64_t *truth;
+	struct vectors *vs;
+	uint64_t commit;
+};
+
+static void must(bool good, const char *what)
+{
+	if (!good) {
+		(void)fprintf(stderr, "bench_vector: %s\n", what);
+		exit(1);
+	}
+}
+
+static void *take(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	must(p != NULL, "out of memory");
+	return p;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- data ---- */
+
+static uint64_t draw(struct rng *r)
+{
+	uint64_t x = r->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint64_t below(struct rng *r, uint64_t n)
+{
+	return (draw(r) >> 32) * n >> 32;
+}
+
+/* Nearly a normal distribution: the sum of eight uniform ones. */
+static float normal(struct rng *r)
+{
+	uint64_t a = draw(r), b = draw(r);
+	int32_t sum = 0;
+
+	for (int i = 0; i < 4; i++, a >>= 16, b >>= 16)
+		sum += (int32_t)(a & 0xffff) + (int32_t)(b & 0xffff) - 65535;
+	return (float)sum / 53510.F;
+}
+
+/* As with texts, few directions have most of the variance, and few clusters most of the
+ * members: the i-th is drawn as often as the root of its turn says. */
+static void draw_vector(struct bench *b, struct rng *r, float *ret)
+{
+	double u = (double)(draw(r) >> 11) * 0x1p-53;
+	const float *centre = b->centres + (size_t)(u * u * (double)b->clusters) * b->dimension;
+	float sum = 0;
+
+	for (size_t i = 0; i < b->dimension; i++) {
+		ret[i] = centre[i] + SPREAD * b->decay[i] * normal(r);
+		sum += ret[i] * ret[i];
+	}
+	for (size_t i = 0; i < b->dimension; i++)
+		ret[i] /= sqrtf(sum);
+}
+
+static void draw_data(struct bench *b)
+{
+	b->clusters = b->size / MEMBERS + 1;
+	b->decay = take(b->dimension, sizeof(float));
+	b->centres = take(b->clusters * b->dimension, sizeof(float));
+	b->query = take(b->queries * b->dimension, sizeof(float));
+	b->truth = take(b->queries * b->k, sizeof(int64_t));
+	for (size_t i = 0; i < b->dimension; i++)
+		b->decay[i] = 1 / sqrtf(1 + (float)i / 32);
+	for (size_t i = 0; i < b->clusters * b->dimension; i++)
+		b->centres[i] = b->decay[i % b->dimension] * normal(&b->rng);
+	for (size_t i = 0; i < b->queries; i++)
+		draw_vector(b, &b->rng, b->query + i * b->dimension);
+}
+
+static FILE *dump_file(const struct bench *b, const char *name)
+{
+	char path[600];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", b->dump, name);
+	f = fopen(path, "w");
+	must(f != NULL, "cannot write the dump");
+	return f;
+}
+
+static void dump(const struct bench *b, const char *name, const void *p, size_t n)
+{
+	FILE *f = dump_file(b, name);
+
+	must(fwrite(p, 1, n, f) == n && fclose(f) == 0, "cannot write the dump");
+}
+
+/* ---- building ---- */
+
+static void maintain(struct bench *b)
+{
+	struct error e = { .code = ST_OK };
+
+	do {
+		while (vectors_maintain(b->vs, NULL, &e))
+			;
+		must(e.code == ST_OK, e.message);
+		if (vectors_pending(b->vs))
+			vectors_publish(b->vs, ++b->commit);
+	} while (vectors_maintain(b->vs, NULL, &e));
+}
+
+static void build(struct bench *b)
+{
+	struct vectors_options opt = { .dir = b->dir,
+		.identity = bytes_of("bench"),
+		.dimension = b->dimension,
+		.exact_most = b->size - 1 }; /* once, at the end: as a whole corpus */
+	FILE *f = b->dump ? dump_file(b, "base.f32") : NULL;
+	float *values = take(b->dimension, sizeof(float));
+	struct error e = { .code = ST_OK };
+	double add = 0, start;
+	uint64_t commit;
+
+	must(vectors_open(&opt, &b->vs, &commit, &e) == ST_OK, e.message);
+	for (size_t i = 0; i < b->size; i++) {
+		draw_vector(b, &b->rng, values);
+		if (f)
+			must(fwrite(values, sizeof(float), b->dimension, f) == b->dimension,
+				"dump");
+		start = cpu_seconds();
+		must(vectors_add(b->vs, (int64_t)i, values, &e) == ST_OK, e.message);
+		if (i % COMMIT == COMMIT - 1)
+			vectors_publish(b->vs, ++b->commit);
+		if (i % 16384 == 16383)
+			while (i + 1 < b->size && vectors_maintain(b->vs, NULL, &e))
+				;
+		add += cpu_seconds() - start;
+	}
+	vectors_publish(b->vs, ++b->commit);
+	printf("add_seconds %.2f\n", add);
+	if (f)
+		must(fclose(f) == 0, "dump");
+	free(values);
+}
+
+static void print_stats(struct bench *b, const char *name)
+{
+	struct vectors_view *v = vectors_view_get(b->vs);
+	struct vectors_stats s;
+
+	vectors_view_stats(v, &s);
+	printf("%s vectors %llu segments %llu lists %llu listed %llu head %llu file_mb %.1f "
+	       "memory_mb %.1f\n",
+		name, (unsigned long long)s.vectors, (unsigned long long)s.segments,
+		(unsigned long long)s.lists, (unsigned long long)s.listed,
+		(unsigned long long)s.head_vectors, (double)s.file_bytes / 1e6,
+		(double)s.memory_bytes / 1e6);
+	vectors_view_unref(v);
+}
+
+/* ---- searching ---- */
+
+struct how {
+	const struct vectors_filter *filter;
+	bool exact;
+	double effort;
+};
+
+static size_t search(struct bench *b, struct vectors_view *v, size_t i, const struct how *how,
+	int64_t *ret)
+{
+	struct vectors_query q = { .values = b->query + i * b->dimension,
+		.k = b->k,
+		.filter = how->filter,
+		.exact = how->exact,
+		.effort = how->effort };
+	struct vectors_hit *hits;
+	struct arena arena;
+	size_t n;
+
+	arena_init(&arena, 0);
+	must(vectors_search(v, &q, &arena, &hits, &n, NULL) == ST_OK, "a search failed");
+	n = n < b->k ? n : b->k;
+	for (size_t j = 0; j < n; j++)
+		ret[j] = hits[j].key;
+	arena_release(&arena);
+	return n;
+}
+
+/* Answers all queries, n_queries of them; returns milliseconds each. */
+static double run(struct bench *b, const struct how *how, size_t queries, int64_t *found,
+	size_t *ret_n)
+{
+	struct vectors_view *v = vectors_view_get(b->vs);
+	double start = cpu_seconds();
+
+	*ret_n = 0;
+	for (size_t i = 0; i < queries; i++)
+		*ret_n += search(b, v, i, how, found + i * b->k);
+	vectors_view_unref(v);
+	return (cpu_seconds() - start) * 1e3 / (double)queries;
+}
+
+static double recall(const struct bench *b, const int64_t *found, const int64_t *truth,
+	size_t queries)
+{
+	size_t hits = 0;
+
+	for (size_t i = 0; i < queries; i++)
+		for (size_t j = 0; j < b->k; j++)
+			for (size_t l = 0; l < b->k; l++)
+				hits += found[i * b->k + j] == truth[i * b->k + l];
+	return (double)hits / (double)(queries * b->k);
+}
+
+/* Milliseconds to read as many bytes, the best of some. */
+static double read_memory(size_t n)
+{
+	size_t words = n / 8;
+	uint64_t *p = take(words, 8), sum = 0;
+	double best = 1e9;
+
+	for (size_t i = 0; i < words; i++)
+		p[i] = i;
+	for (int round = 0; round < 5; round++) {
+		double start = cpu_seconds(), end;
+		uint64_t s[8] = { 0 };
+
+		for (size_t i = 0; i + 8 <= words; i += 8)
+			for (size_t j = 0; j < 8; j++)
+				s[j] ^= p[i + j];
+		for (size_t j = 0; j < 8; j++)
+			sum ^= s[j];
+		end = (cpu_seconds() - start) * 1e3;
+		best = end < best ? end : best;
+	}
+	must(sum != 1, "the sum");
+	free(p);
+	return best;
+}
+
+static void bench_exact(struct bench *b)
+{
+	struct how how = { .exact = true };
+	size_t bytes = b->size * ((b->dimension + 63) / 64 * 64 + 8), n;
+	double ms = run(b, &how, b->queries, b->truth, &n), memory = read_memory(bytes);
+	int64_t *again = take(b->queries * b->k, sizeof(int64_t));
+
+	ms = run(b, &how, b->queries, again, &n);
+	printf("exact ms %.3f read_ms %.3f ratio %.2f\n", ms, memory, ms / memory);
+	free(again);
+}
+
+static void bench_efforts(struct bench *b)
+{
+	static const double efforts[] = { 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 8 };
+	int64_t *found = take(b->queries * b->k, sizeof(int64_t));
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++) {
+		struct how how = { .effort = efforts[i] };
+		double ms = run(b, &how, b->queries, found, &n);
+
+		ms = run(b, &how, b->queries, found, &n);
+		printf("effort %.2f recall %.4f ms %.4f\n", efforts[i],
+			recall(b, found, b->truth, b->queries), ms);
+	}
+	free(found);
+}
+
+/* Keys by chance, and keys that stand together. */
+static void bench_filter(struct bench *b, double share)
+{
+	size_t words = b->size / 64 + 1, n, queries = b->queries < 200 ? b->queries : 200;
+	uint64_t *bits = take(words, 8);
+	int64_t *truth = take(queries * b->k, sizeof(int64_t)),
+		*found = take(queries * b->k, sizeof(int64_t));
+	struct vectors_filter filter = { .bits = bits, .count = b->size };
+	struct how how = { .filter = &filter, .exact = true };
+	double exact, ms;
+
+	for (size_t i = 0; i < b->size; i++)
+		if ((double)below(&b->rng, 1000000) < share * 1e6) {
+			bits[i / 64] |= UINT64_C(1) << i % 64;
+			filter.passing++;
+		}
+	exact = run(b, &how, queries, truth, &n);
+	exact = run(b, &how, queries, truth, &n);
+	how.exact = false;
+	ms = run(b, &how, queries, found, &n);
+	ms = run(b, &how, queries, found, &n);
+	printf("filter %.4f passing %llu recall %.4f ms %.4f exact_ms %.4f hits %zu\n", share,
+		(unsigned long long)filter.passing, recall(b, found, truth, queries), ms, exact, n);
+	free(bits);
+	free(truth);
+	free(found);
+}
+
+static void remove_folder(const struct bench *b)
+{
+	char command[80];
+
+	(void)command;
+	(void)b;
+}
+
+static size_t number(const char *text)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	must(!errno && !*end && n > 0, "not a number");
+	return (size_t)n;
+}
+
+static void options(struct bench *b, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i += 2) {
+		must(i + 1 < argc, "an option has no value");
+		if (strcmp(argv[i], "--size") == 0)
+			b->size = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--dimension") == 0)
+			b->dimension = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--queries") == 0)
+			b->queries = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--k") == 0)
+			b->k = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--dump") == 0)
+			b->dump = argv[i + 1];
+		else
+			must(false, "no such option");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const double shares[] = { 0.99, 0.5, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001 };
+	struct bench b = { .size = 100000,
+		.dimension = 256,
+		.queries = 500,
+		.k = 10,
+		.rng = { 7 } };
+	double start;
+
+	options(&b, argc, argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	(void)snprintf(b.dir, sizeof(b.dir), "bench-vector-XXXXXX");
+	must(mkdtemp(b.dir) != NULL, "cannot make a folder");
+	draw_data(&b);
+	build(&b);
+	print_stats(&b, "flat");
+	vectors_freeze(b.vs);
+	start = cpu_seconds();
+	maintain(&b);
+	printf("build_seconds %.2f\n", cpu_seconds() - start);
+	print_stats(&b, "listed");
+	bench_exact(&b);
+	if (b.dump)
+		dump(&b, "query.f32", b.query, b.queries * b.dimension * sizeof(float));
+	bench_efforts(&b);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		bench_filter(&b, shares[i]);
+	vectors_close(b.vs);
+	remove_folder(&b);
+	return 0;
+}

@@ -1,0 +1,183 @@
+/*
+ * maxsim.c: MaxSim over the vectors of a static table. A passage's tokens are looked at
+ * once each, however often they occur, as only the nearest counts: so a passage costs its
+ * tokenising and one dot product for each pair of a query's token and a distinct one of
+ * its own.
+ */
+#include "models/maxsim.h"
+
+#include "models/static_private.h"
+#include "util/utf8.h"
+
+struct maxsim_query {
+	const struct static_model *model;
+	size_t n, padded;
+	/* The vectors in groups of STATIC_LANES tokens, each group by component: so a row of
+	 * the passage meets that many of them in one go (static_dots). */
+	size_t groups;
+	float *columns;
+	float *weights;
+	double total;
+};
+
+/*
+ * How much a token of the query counts: the length of its row times its weight, which is
+ * how much the table lets it count in a mean (rare tokens have long rows). What was
+ * measured about others stands in docs/QUALITY.md; nothing else depends on it.
+ */
+static float weight_of(float length)
+{
+	return length;
+}
+
+static enum status nomem(struct error *e)
+{
+	return error_set(e, ST_NOMEM, "out of memory");
+}
+
+/* Ids that have a vector; unknown ones have none. */
+static enum status known_ids(const struct static_model *m, struct bytes text, struct arena *arena,
+	uint32_t **ids, size_t *n, struct error *e)
+{
+	uint32_t unknown;
+	bool has_unknown = tokenizer_unknown(m->tokenizer, &unknown);
+	size_t kept = 0;
+	enum status st;
+
+	if (text.len > STATIC_MAX_TEXT)
+		text.len = utf8_floor(text.data, text.len, STATIC_MAX_TEXT);
+	st = tokenizer_encode(m->tokenizer, text, arena, ids, n, e);
+	for (size_t i = 0; st == ST_OK && i < *n && kept < MAXSIM_MAX_TOKENS; i++)
+		if (!has_unknown || (*ids)[i] != unknown)
+			(*ids)[kept++] = (*ids)[i];
+	*n = kept;
+	return st;
+}
+
+enum status maxsim_tokens(const struct static_model *m, struct bytes text, struct arena *arena,
+	struct maxsim_tokens *ret, struct error *e)
+{
+	size_t n, kept = 0;
+	enum status st;
+
+	*ret = (struct maxsim_tokens){ .dimension = m->dimension };
+	st = known_ids(m, text, arena, &ret->ids, &n, e);
+	if (st != ST_OK)
+		return st;
+	ret->vectors = arena_array(arena, n * m->dimension + 1, sizeof *ret->vectors);
+	ret->weights = arena_array(arena, n + 1, sizeof *ret->weights);
+	if (!ret->vectors || !ret->weights)
+		return nomem(e);
+	for (size_t i = 0; i < n; i++) {
+		float weight =
+			static_model_token(m, ret->ids[i], ret->vectors + kept * m->dimension);
+
+		if (!(weight > 0))
+			continue;
+		ret->ids[kept] = ret->ids[i];
+		ret->weights[kept++] = weight_of(weight);
+	}
+	ret->n = kept;
+	return ST_OK;
+}
+
+enum status maxsim_query_new(const struct static_model *m, struct bytes text, struct arena *arena,
+	struct maxsim_query **ret, struct error *e)
+{
+	struct maxsim_query *q = arena_zero(arena, sizeof *q);
+	struct maxsim_tokens tokens;
+	enum status st;
+
+	*ret = NULL;
+	if (!q)
+		return nomem(e);
+	st = maxsim_tokens(m, text, arena, &tokens, e);
+	if (st != ST_OK)
+		return st;
+	q->model = m;
+	q->padded = static_padded(m);
+	q->n = tokens.n;
+	q->weights = tokens.weights;
+	q->groups = (q->n + STATIC_LANES - 1) / STATIC_LANES;
+	q->columns =
+		arena_array(arena, q->groups * STATIC_LANES * q->padded + 1, sizeof *q->columns);
+	if (!q->columns)
+		return nomem(e);
+	for (size_t i = 0; i < q->n; i++) {
+		float *group = q->columns + i / STATIC_LANES * STATIC_LANES * q->padded;
+
+		for (size_t d = 0; d < m->dimension; d++)
+			group[d * STATIC_LANES + i % STATIC_LANES] =
+				tokens.vectors[i * m->dimension + d];
+		q->total += (double)q->weights[i];
+	}
+	*ret = q;
+	return ST_OK;
+}
+
+/* What a passage needs: found[i] is the best cosine of the query's token i. */
+struct scratch {
+	uint64_t *seen; /* a bit for each id */
+	float *found, *row;
+};
+
+static void look(const struct maxsim_query *q, struct scratch *s, uint32_t id)
+{
+	float length;
+
+	static_row(q->model, id, s->row);
+	length = static_dot(s->row, s->row, q->padded);
+	if (!(length > 0))
+		return;
+	length = 1 / __builtin_sqrtf(length);
+	for (size_t g = 0; g < q->groups; g++) {
+		float *found = s->found + g * STATIC_LANES, dots[STATIC_LANES];
+
+		static_dots(q->columns + g * STATIC_LANES * q->padded, s->row, q->padded, dots);
+		for (size_t i = 0; i < STATIC_LANES; i++)
+			found[i] = dots[i] * length > found[i] ? dots[i] * length : found[i];
+	}
+}
+
+static double sum(const struct maxsim_query *q, const float *found)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		total += (double)q->weights[i] * (double)found[i];
+	total = q->total > 0 ? total / q->total : 0;
+	return total > 1 ? 1 : total > 0 ? total : 0;
+}
+
+enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, double *ret,
+	struct error *e)
+{
+	const struct static_model *m = q->model;
+	struct scratch s = { NULL, NULL, NULL };
+	struct arena arena;
+	uint32_t *ids;
+	size_t n;
+	enum status st;
+
+	*ret = 0;
+	arena_init(&arena, 0);
+	st = known_ids(m, passage, &arena, &ids, &n, e);
+	if (st == ST_OK) {
+		s.seen = arena_array(&arena, m->vocabulary / 64 + 1, sizeof *s.seen);
+		s.found = arena_array(&arena, (q->groups + 1) * STATIC_LANES, sizeof *s.found);
+		s.row = arena_array(&arena, q->padded, sizeof *s.row);
+		if (!s.seen || !s.found || !s.row)
+			st = nomem(e);
+	}
+	for (size_t i = 0; st == ST_OK && q->n > 0 && i < n; i++) {
+		uint64_t bit = UINT64_C(1) << ids[i] % 64;
+
+		if (!(s.seen[ids[i] / 64] & bit))
+			look(q, &s, ids[i]);
+		s.seen[ids[i] / 64] |= bit;
+	}
+	if (st == ST_OK)
+		*ret = sum(q, s.found);
+	arena_release(&arena);
+	return st;
+}

@@ -1,0 +1,181 @@
+/*
+ * pipeline/rerank.c: the best candidates judged by their texts. Late interaction runs
+ * here, a passage at a time; the other models are asked over HTTP for all at once.
+ *
+ * What a text says is weighed against what the first stages found, for colbert: its
+ * table of token vectors is a weak judge on its own (docs/QUALITY.md). A remote model
+ * has the last word.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pipeline/private.h"
+#include "util/fault.h"
+#include "util/utf8.h"
+
+/* Bytes of a passage that are read: what is beyond the models' windows anyway. */
+#define MAX_PASSAGE 32768
+
+/* Reads the text of an entry's chunk, cut on a whole character. */
+static enum status passage(struct retrieve_run *r, const struct retrieve_entry *x,
+	struct arena *arena, struct bytes *ret)
+{
+	struct engine_record rec;
+	enum status st = engine_fetch(r->view, &x->candidate, ENGINE_TEXT, arena, &rec, r->e);
+
+	if (st)
+		return st;
+	if (!rec.text.data)
+		rec.text = bytes_of("");
+	if (rec.text.len > MAX_PASSAGE)
+		rec.text.len = utf8_floor(rec.text.data, rec.text.len, MAX_PASSAGE);
+	*ret = rec.text;
+	return ST_OK;
+}
+
+/* Between passages: whoever cancels waits for one of them at most. */
+static enum status go_on(struct retrieve_run *r)
+{
+	if (fault_hit("retrieve.rerank.passage", r->hooks->stop, r->hooks->arg))
+		return error_set(r->e, ST_UNAVAILABLE, "the rerank stage failed");
+	return retrieve_stopped(r);
+}
+
+/* ---- colbert ---- */
+
+static enum status score_passage(struct retrieve_run *r, const struct maxsim_query *q,
+	struct retrieve_entry *x)
+{
+	struct bytes text;
+	struct arena scratch;
+	enum status st;
+
+	arena_init(&scratch, 0);
+	st = passage(r, x, &scratch, &text);
+	if (!st)
+		st = maxsim_score(q, text, &x->scores.rerank, r->e);
+	arena_release(&scratch);
+	return st ? st : go_on(r);
+}
+
+/* Both scores by the best of the pool, as in fusion: zero is the floor of both. */
+static void interpolate(struct retrieve_list *list)
+{
+	const double share = RETRIEVE_COLBERT_SHARE;
+	double first = 0, late = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		first = fmax(first, list->v[i].score);
+		late = fmax(late, list->v[i].scores.rerank);
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		struct retrieve_entry *x = &list->v[i];
+
+		x->score = (late > 0 ? share * x->scores.rerank / late : 0) +
+			(first > 0 ? (1 - share) * x->score / first : 0);
+	}
+}
+
+static enum status colbert(struct retrieve_run *r)
+{
+	const struct models *m = r->req->models;
+	struct maxsim_query *q = NULL;
+	enum status st = maxsim_query_new(m->table, r->req->query, r->arena, &q, r->e);
+
+	for (size_t i = 0; !st && i < r->list.n; i++)
+		st = score_passage(r, q, &r->list.v[i]);
+	if (!st)
+		interpolate(&r->list);
+	return st;
+}
+
+/* ---- remote models ---- */
+
+static enum status passages(struct retrieve_run *r, struct arena *arena, struct bytes *out)
+{
+	enum status st = ST_OK;
+
+	for (size_t i = 0; !st && i < r->list.n; i++) {
+		struct arena scratch;
+
+		arena_init(&scratch, 0);
+		st = passage(r, &r->list.v[i], &scratch, &out[i]);
+		if (!st && arena_dup_bytes(arena, out[i], &out[i]))
+			st = retrieve_nomem(r);
+		arena_release(&scratch);
+		if (!st)
+			st = go_on(r);
+	}
+	return st;
+}
+
+static enum status ask(struct retrieve_run *r, struct remote *model, struct arena *scratch)
+{
+	const struct remote_call call = { 0, r->hooks->stop, r->hooks->arg };
+	struct retrieve_list *list = &r->list;
+	struct bytes *texts = arena_array(scratch, list->n, sizeof(*texts));
+	double *scores = arena_array(scratch, list->n, sizeof(*scores));
+	struct error why = { .code = ST_OK };
+	enum status st;
+
+	if (!texts || !scores)
+		return retrieve_nomem(r);
+	st = passages(r, scratch, texts);
+	if (st)
+		return st;
+	if (remote_rerank(model, r->req->query, texts, list->n, &call, scores, &why)) {
+		retrieve_remote_failed(r, &why);
+		*r->e = why;
+		return why.code;
+	}
+	for (size_t i = 0; i < list->n; i++)
+		list->v[i].score = list->v[i].scores.rerank = scores[i];
+	return ST_OK;
+}
+
+static enum status remote(struct retrieve_run *r, struct remote *model)
+{
+	struct arena scratch;
+	enum status st;
+
+	arena_init(&scratch, 0);
+	st = ask(r, model, &scratch);
+	arena_release(&scratch);
+	return st;
+}
+
+/* strict:false: recall's order stays. */
+static enum status do_without(struct retrieve_run *r, const struct error *before)
+{
+	*r->e = *before;
+	for (size_t i = 0; i < r->list.n; i++)
+		r->list.v[i].scores.rerank = NAN;
+	retrieve_note(r, "the reranker is not available: hits are in the order of recall");
+	return ST_OK;
+}
+
+enum status retrieve_rerank(struct retrieve_run *r)
+{
+	const struct retrieve_request *req = r->req;
+	struct retrieve_list *list = &r->list;
+	struct error before = *r->e;
+	enum status st;
+
+	if (list->n > req->top_n)
+		list->n = req->top_n;
+	if (!list->n)
+		return ST_OK;
+	if (req->reranker == RETRIEVE_COLBERT)
+		st = colbert(r);
+	else
+		st = remote(r,
+			req->reranker == RETRIEVE_LLM ? req->models->llm
+						      : req->models->cross_encoder);
+	if (st == ST_UNAVAILABLE && req->lenient)
+		return do_without(r, &before);
+	if (st)
+		return st;
+	r->out->reranked = list->n;
+	qsort(list->v, list->n, sizeof(*list->v), retrieve_by_score);
+	return ST_OK;
+}
