@@ -1,33 +1,38 @@
 /*
  * vector.c: how good and how fast is the vector index? Draws clustered vectors, builds the
- * index, and prints, as lines of "name value…" that bench/vector reads: seconds of CPU to
- * build, bytes, recall@10 against the exact answers and queries a second (one thread) at
- * some efforts and under some filters, and what the exact scan takes beside a loop that
+ * index, and prints as lines of JSON that bench/vector reads: seconds of CPU to build,
+ * bytes, recall@k against the exact answers and milliseconds of CPU a query (one thread)
+ * at some efforts and under some filters, and what the exact scan takes beside a loop that
  * only reads as many bytes.
  *
- *   bench_vector [--size N] [--dimension N] [--queries N] [--k N] [--dump FOLDER]
+ *   bench_vector [--size N] [--dimension N] [--queries N] [--k N] [--members N]
+ *                [--exact N] [--load FILE] [--dump FOLDER]
  *
- * With --dump the vectors, queries and exact answers are written to files there, for other
- * programs: base.f32, query.f32, truth.i32.
+ * --members: vectors to a cluster, on average. --exact: most that are searched without
+ * lists (all but one unless given, so that lists are made once, of everything). --load: no
+ * drawing, but vectors of a file of floats; the first ones are the queries. With --dump the vectors, queries and exact answers are written to files there, for other
+ * programs: base.f32, query.f32, truth.i64.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/vector/vector.h"
 
-#define MEMBERS 500 /* vectors to a cluster, on average */
 #define SPREAD 0.7F /* of a cluster's members, beside that of the clusters */
 #define COMMIT 1000 /* vectors added with one commit */
+#define NONE (-1)   /* in the place of a key */
 
 struct rng {
 	uint64_t state;
 };
 
 struct bench {
-	size_t size, dimension, queries, k;
+	size_t size, dimension, queries, k, members, exact_most;
 	const char *dump;
+	FILE *load;
 	char dir[64];
 	struct rng rng;
 	size_t clusters;
@@ -96,6 +101,11 @@ static void draw_vector(struct bench *b, struct rng *r, float *ret)
 	const float *centre = b->centres + (size_t)(u * u * (double)b->clusters) * b->dimension;
 	float sum = 0;
 
+	if (b->load) {
+		must(fread(ret, sizeof(float), b->dimension, b->load) == b->dimension,
+			"too few vectors");
+		return;
+	}
 	for (size_t i = 0; i < b->dimension; i++) {
 		ret[i] = centre[i] + SPREAD * b->decay[i] * normal(r);
 		sum += ret[i] * ret[i];
@@ -106,7 +116,7 @@ static void draw_vector(struct bench *b, struct rng *r, float *ret)
 
 static void draw_data(struct bench *b)
 {
-	b->clusters = b->size / MEMBERS + 1;
+	b->clusters = b->size / b->members + 1;
 	b->decay = take(b->dimension, sizeof(float));
 	b->centres = take(b->clusters * b->dimension, sizeof(float));
 	b->query = take(b->queries * b->dimension, sizeof(float));
@@ -157,7 +167,7 @@ static void build(struct bench *b)
 	struct vectors_options opt = { .dir = b->dir,
 		.identity = bytes_of("bench"),
 		.dimension = b->dimension,
-		.exact_most = b->size - 1 }; /* once, at the end: as a whole corpus */
+		.exact_most = b->exact_most ? b->exact_most : b->size - 1 };
 	FILE *f = b->dump ? dump_file(b, "base.f32") : NULL;
 	float *values = take(b->dimension, sizeof(float));
 	struct error e = { .code = ST_OK };
@@ -180,24 +190,22 @@ static void build(struct bench *b)
 		add += cpu_seconds() - start;
 	}
 	vectors_publish(b->vs, ++b->commit);
-	printf("add_seconds %.2f\n", add);
+	printf("{\"what\": \"added\", \"seconds\": %.2f}\n", add);
 	if (f)
 		must(fclose(f) == 0, "dump");
 	free(values);
 }
 
-static void print_stats(struct bench *b, const char *name)
+static void print_stats(struct bench *b, double seconds)
 {
 	struct vectors_view *v = vectors_view_get(b->vs);
 	struct vectors_stats s;
 
 	vectors_view_stats(v, &s);
-	printf("%s vectors %llu segments %llu lists %llu listed %llu head %llu file_mb %.1f "
-	       "memory_mb %.1f\n",
-		name, (unsigned long long)s.vectors, (unsigned long long)s.segments,
-		(unsigned long long)s.lists, (unsigned long long)s.listed,
-		(unsigned long long)s.head_vectors, (double)s.file_bytes / 1e6,
-		(double)s.memory_bytes / 1e6);
+	printf("{\"what\": \"built\", \"vectors\": %llu, \"dimension\": %zu, \"lists\": %llu, "
+	       "\"seconds\": %.2f, \"file_mb\": %.1f, \"memory_mb\": %.1f}\n",
+		(unsigned long long)s.vectors, b->dimension, (unsigned long long)s.lists, seconds,
+		(double)s.file_bytes / 1e6, (double)s.memory_bytes / 1e6);
 	vectors_view_unref(v);
 }
 
@@ -224,8 +232,8 @@ static size_t search(struct bench *b, struct vectors_view *v, size_t i, const st
 	arena_init(&arena, 0);
 	must(vectors_search(v, &q, &arena, &hits, &n, NULL) == ST_OK, "a search failed");
 	n = n < b->k ? n : b->k;
-	for (size_t j = 0; j < n; j++)
-		ret[j] = hits[j].key;
+	for (size_t j = 0; j < b->k; j++)
+		ret[j] = j < n ? hits[j].key : NONE;
 	arena_release(&arena);
 	return n;
 }
@@ -247,13 +255,17 @@ static double run(struct bench *b, const struct how *how, size_t queries, int64_
 static double recall(const struct bench *b, const int64_t *found, const int64_t *truth,
 	size_t queries)
 {
-	size_t hits = 0;
+	size_t hits = 0, all = 0;
 
-	for (size_t i = 0; i < queries; i++)
-		for (size_t j = 0; j < b->k; j++)
-			for (size_t l = 0; l < b->k; l++)
-				hits += found[i * b->k + j] == truth[i * b->k + l];
-	return (double)hits / (double)(queries * b->k);
+	for (size_t i = 0; i < queries * b->k; i++) {
+		size_t first = i / b->k * b->k, j = first;
+
+		while (j < first + b->k && found[j] != truth[i])
+			j++;
+		all += truth[i] != NONE;
+		hits += truth[i] != NONE && j < first + b->k;
+	}
+	return all ? (double)hits / (double)all : 1;
 }
 
 /* Milliseconds to read as many bytes, the best of some. */
@@ -290,7 +302,8 @@ static void bench_exact(struct bench *b)
 	int64_t *again = take(b->queries * b->k, sizeof(int64_t));
 
 	ms = run(b, &how, b->queries, again, &n);
-	printf("exact ms %.3f read_ms %.3f ratio %.2f\n", ms, memory, ms / memory);
+	printf("{\"what\": \"exact\", \"ms\": %.4f, \"read_ms\": %.4f, \"ratio\": %.2f}\n", ms,
+		memory, ms / memory);
 	free(again);
 }
 
@@ -305,8 +318,8 @@ static void bench_efforts(struct bench *b)
 		double ms = run(b, &how, b->queries, found, &n);
 
 		ms = run(b, &how, b->queries, found, &n);
-		printf("effort %.2f recall %.4f ms %.4f\n", efforts[i],
-			recall(b, found, b->truth, b->queries), ms);
+		printf("{\"what\": \"search\", \"effort\": %.2f, \"recall\": %.4f, \"ms\": %.4f}\n",
+			efforts[i], recall(b, found, b->truth, b->queries), ms);
 	}
 	free(found);
 }
@@ -332,8 +345,10 @@ static void bench_filter(struct bench *b, double share)
 	how.exact = false;
 	ms = run(b, &how, queries, found, &n);
 	ms = run(b, &how, queries, found, &n);
-	printf("filter %.4f passing %llu recall %.4f ms %.4f exact_ms %.4f hits %zu\n", share,
-		(unsigned long long)filter.passing, recall(b, found, truth, queries), ms, exact, n);
+	printf("{\"what\": \"filter\", \"share\": %g, \"passing\": %llu, \"recall\": %.4f, \"ms\": %.4f, "
+	       "\"exact_ms\": %.4f}\n",
+		share, (unsigned long long)filter.passing, recall(b, found, truth, queries), ms,
+		exact);
 	free(bits);
 	free(truth);
 	free(found);
@@ -341,10 +356,14 @@ static void bench_filter(struct bench *b, double share)
 
 static void remove_folder(const struct bench *b)
 {
-	char command[80];
+	DIR *d = opendir(b->dir);
+	struct dirent *entry;
 
-	(void)command;
-	(void)b;
+	while (d && (entry = readdir(d)))
+		(void)unlinkat(dirfd(d), entry->d_name, 0);
+	if (d)
+		closedir(d);
+	(void)rmdir(b->dir);
 }
 
 static size_t number(const char *text)
@@ -370,6 +389,13 @@ static void options(struct bench *b, int argc, char **argv)
 			b->queries = number(argv[i + 1]);
 		else if (strcmp(argv[i], "--k") == 0)
 			b->k = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--members") == 0)
+			b->members = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--exact") == 0)
+			b->exact_most = number(argv[i + 1]);
+		else if (strcmp(argv[i], "--load") == 0)
+			must((b->load = fopen(argv[i + 1], "r")) != NULL,
+				"cannot read the vectors");
 		else if (strcmp(argv[i], "--dump") == 0)
 			b->dump = argv[i + 1];
 		else
@@ -384,6 +410,7 @@ int main(int argc, char **argv)
 		.dimension = 256,
 		.queries = 500,
 		.k = 10,
+		.members = 1000,
 		.rng = { 7 } };
 	double start;
 
@@ -393,15 +420,15 @@ int main(int argc, char **argv)
 	must(mkdtemp(b.dir) != NULL, "cannot make a folder");
 	draw_data(&b);
 	build(&b);
-	print_stats(&b, "flat");
 	vectors_freeze(b.vs);
 	start = cpu_seconds();
 	maintain(&b);
-	printf("build_seconds %.2f\n", cpu_seconds() - start);
-	print_stats(&b, "listed");
+	print_stats(&b, cpu_seconds() - start);
 	bench_exact(&b);
-	if (b.dump)
+	if (b.dump) {
 		dump(&b, "query.f32", b.query, b.queries * b.dimension * sizeof(float));
+		dump(&b, "truth.i64", b.truth, b.queries * b.k * sizeof(int64_t));
+	}
 	bench_efforts(&b);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
 		bench_filter(&b, shares[i]);

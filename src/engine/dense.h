@@ -66,6 +66,10 @@ enum status engine_join_text(struct bytes title, struct bytes context, struct by
 /* The space of a view; its members live as long as the view. False: it has none. */
 bool engine_view_space(const struct engine_view *v, struct engine_space *ret);
 
+/* Whether the view's space is a stored one that some living chunk has no vector in, as
+ * when it came to a corpus that had documents. Reads rows; for administration. */
+enum status engine_space_lacks(struct engine_view *v, bool *ret, struct error *e);
+
 /* The vectors that scores are made of: unit length. False: the chunk has none. */
 bool engine_vector(struct engine_view *v, int64_t key, float *ret);
 

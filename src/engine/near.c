@@ -17,6 +17,29 @@ bool engine_view_space(const struct engine_view *v, struct engine_space *ret)
 	return true;
 }
 
+static enum status note_row(void *arg, const struct store_row *row, struct error *e)
+{
+	(void)row;
+	(void)e;
+	*(bool *)arg = true;
+	return ST_GONE; /* one is enough */
+}
+
+enum status engine_space_lacks(struct engine_view *v, bool *ret, struct error *e)
+{
+	const struct dense *d = v->state->dense;
+	struct store_reader *r;
+	enum status st;
+
+	*ret = false;
+	if (!d || d->space.derived)
+		return ST_OK;
+	st = view_reader(v, &r, e);
+	if (!st)
+		st = store_each_unembedded(r, NULL, d->space.number, 0, note_row, ret, e);
+	return *ret ? ST_OK : st;
+}
+
 bool engine_vector(struct engine_view *v, int64_t key, float *ret)
 {
 	return v->state->near && vectors_get(v->state->near, key, ret);

@@ -31,8 +31,12 @@ static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rera
 {
 	const struct methods *m = rpc_call_methods_arg(call);
 	size_t step = p->n / FRAMES + 1;
+	double *scores = arena_array(rpc_call_arena(call), p->n ? p->n : 1, sizeof(*scores));
 	struct maxsim_query *query;
 	struct error e;
+
+	if (!scores)
+		return methods_nomem(call);
 
 	if (maxsim_query_new(m->models->table, p->query.text, rpc_call_arena(call), &query, &e))
 		return methods_fail(call, &e);
@@ -42,11 +46,14 @@ static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rera
 				"rerank failed");
 		if (rpc_call_should_stop(call))
 			return rpc_call_stopped(call);
-		if (maxsim_score(query, p->v[i], &out[i].score, &e))
+		if (maxsim_add(query, p->v[i], &e))
 			return methods_fail(call, &e);
 		if (i % step == 0)
 			rpc_call_progress(call, (double)i / (double)p->n, "rerank", NULL, NULL, 0);
 	}
+	maxsim_scores(query, scores);
+	for (size_t i = 0; i < p->n; i++)
+		out[i].score = scores[i];
 	return RPC_OK;
 }
 

@@ -30,11 +30,11 @@ static void fill_funnel(const struct methods *m, const struct methods_retrieve_p
 		k = least(k, p->candidate_k.v);
 	if (p->k.set)
 		k = p->k.v;
-	candidates = p->candidate_k.set ? p->candidate_k.v : most(top, 100);
+	candidates = p->candidate_k.set ? p->candidate_k.v : most(top, RETRIEVE_CANDIDATES);
 	k = least(k, (int64_t)m->max_k);
 	candidates = most(k, least(candidates, (int64_t)m->max_candidates));
 	if (!top)
-		top = most(k, least(50, candidates));
+		top = most(k, least(RETRIEVE_TOP_N, candidates));
 	top = least(top, least(candidates, (int64_t)m->max_passages));
 	if (req->reranker)
 		k = least(k, top);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "methods/retrieve.h"
+#include "methods/vectors.h"
 
 static void write_citation(struct json_writer *out, const struct engine_record *rec)
 {
@@ -34,15 +35,6 @@ static void write_scores(struct json_writer *out, const struct retrieve_scores *
 	jw_end(out);
 }
 
-static void write_vector(struct json_writer *out, const float *v, size_t dimension)
-{
-	jw_key(out, "vector");
-	jw_array(out);
-	for (size_t i = 0; i < dimension; i++)
-		jw_real(out, (double)v[i]);
-	jw_end(out);
-}
-
 static void write_body(struct json_writer *out, const struct retrieve_hit *hit, size_t dimension)
 {
 	const struct engine_record *rec = &hit->record;
@@ -52,8 +44,10 @@ static void write_body(struct json_writer *out, const struct retrieve_hit *hit, 
 		jw_key(out, "meta");
 		jw_raw(out, rec->meta.data, rec->meta.len);
 	}
-	if (hit->vector)
-		write_vector(out, hit->vector, dimension);
+	if (hit->vector) {
+		jw_key(out, "vector");
+		methods_write_floats(out, hit->vector, dimension);
+	}
 	write_scores(out, &hit->scores);
 	write_citation(out, rec);
 	/* K3: what users wrote is never trusted */

@@ -6,18 +6,29 @@
  */
 #include "models/maxsim.h"
 
+#include <math.h>
+
 #include "models/static_private.h"
 #include "util/utf8.h"
 
+/* One passage; best[i] is the cosine of the query's token i with its nearest one. */
+struct judged {
+	struct judged *next;
+	float *best;
+};
+
 struct maxsim_query {
 	const struct static_model *model;
+	struct arena *arena;
+	struct judged *first, **last;
+	size_t passages;
 	size_t n, padded;
+	uint32_t *ids, *df; /* of each token: how many passages have it */
 	/* The vectors in groups of STATIC_LANES tokens, each group by component: so a row of
 	 * the passage meets that many of them in one go (static_dots). */
 	size_t groups;
 	float *columns;
-	float *weights;
-	double total;
+	float *weights; /* without idf */
 };
 
 /*
@@ -97,11 +108,15 @@ enum status maxsim_query_new(const struct static_model *m, struct bytes text, st
 	q->model = m;
 	q->padded = static_padded(m);
 	q->n = tokens.n;
+	q->arena = arena;
+	q->last = &q->first;
+	q->ids = tokens.ids;
 	q->weights = tokens.weights;
+	q->df = arena_array(arena, q->n + 1, sizeof *q->df);
 	q->groups = (q->n + STATIC_LANES - 1) / STATIC_LANES;
 	q->columns =
 		arena_array(arena, q->groups * STATIC_LANES * q->padded + 1, sizeof *q->columns);
-	if (!q->columns)
+	if (!q->columns || !q->df)
 		return nomem(e);
 	for (size_t i = 0; i < q->n; i++) {
 		float *group = q->columns + i / STATIC_LANES * STATIC_LANES * q->padded;
@@ -109,19 +124,23 @@ enum status maxsim_query_new(const struct static_model *m, struct bytes text, st
 		for (size_t d = 0; d < m->dimension; d++)
 			group[d * STATIC_LANES + i % STATIC_LANES] =
 				tokens.vectors[i * m->dimension + d];
-		q->total += (double)q->weights[i];
 	}
 	*ret = q;
 	return ST_OK;
 }
 
-/* What a passage needs: found[i] is the best cosine of the query's token i. */
+/* What looking at a passage needs. */
 struct scratch {
 	uint64_t *seen; /* a bit for each id */
-	float *found, *row;
+	float *row;
 };
 
-static void look(const struct maxsim_query *q, struct scratch *s, uint32_t id)
+static bool has(const struct scratch *s, uint32_t id)
+{
+	return s->seen[id / 64] >> id % 64 & 1;
+}
+
+static void look(const struct maxsim_query *q, struct scratch *s, uint32_t id, float *best)
 {
 	float length;
 
@@ -131,7 +150,7 @@ static void look(const struct maxsim_query *q, struct scratch *s, uint32_t id)
 		return;
 	length = 1 / __builtin_sqrtf(length);
 	for (size_t g = 0; g < q->groups; g++) {
-		float *found = s->found + g * STATIC_LANES, dots[STATIC_LANES];
+		float *found = best + g * STATIC_LANES, dots[STATIC_LANES];
 
 		static_dots(q->columns + g * STATIC_LANES * q->padded, s->row, q->padded, dots);
 		for (size_t i = 0; i < STATIC_LANES; i++)
@@ -139,45 +158,78 @@ static void look(const struct maxsim_query *q, struct scratch *s, uint32_t id)
 	}
 }
 
-static double sum(const struct maxsim_query *q, const float *found)
+static enum status look_at_all(const struct maxsim_query *q, struct bytes passage,
+	struct arena *arena, struct scratch *s, float *best, struct error *e)
 {
-	double total = 0;
-
-	for (size_t i = 0; i < q->n; i++)
-		total += (double)q->weights[i] * (double)found[i];
-	total = q->total > 0 ? total / q->total : 0;
-	return total > 1 ? 1 : total > 0 ? total : 0;
-}
-
-enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, double *ret,
-	struct error *e)
-{
-	const struct static_model *m = q->model;
-	struct scratch s = { NULL, NULL, NULL };
-	struct arena arena;
 	uint32_t *ids;
 	size_t n;
+	enum status st = known_ids(q->model, passage, arena, &ids, &n, e);
+
+	if (st)
+		return st;
+	s->seen = arena_array(arena, q->model->vocabulary / 64 + 1, sizeof *s->seen);
+	s->row = arena_array(arena, q->padded, sizeof *s->row);
+	if (!s->seen || !s->row)
+		return nomem(e);
+	for (size_t i = 0; q->n > 0 && i < n; i++) {
+		if (!has(s, ids[i]))
+			look(q, s, ids[i], best);
+		s->seen[ids[i] / 64] |= UINT64_C(1) << ids[i] % 64;
+	}
+	return ST_OK;
+}
+
+enum status maxsim_add(struct maxsim_query *q, struct bytes passage, struct error *e)
+{
+	struct judged *j = arena_zero(q->arena, sizeof *j);
+	struct scratch s = { NULL, NULL };
+	struct arena arena;
 	enum status st;
 
-	*ret = 0;
+	if (!j)
+		return nomem(e);
+	j->best = arena_array(q->arena, (q->groups + 1) * STATIC_LANES, sizeof *j->best);
+	if (!j->best)
+		return nomem(e);
 	arena_init(&arena, 0);
-	st = known_ids(m, passage, &arena, &ids, &n, e);
-	if (st == ST_OK) {
-		s.seen = arena_array(&arena, m->vocabulary / 64 + 1, sizeof *s.seen);
-		s.found = arena_array(&arena, (q->groups + 1) * STATIC_LANES, sizeof *s.found);
-		s.row = arena_array(&arena, q->padded, sizeof *s.row);
-		if (!s.seen || !s.found || !s.row)
-			st = nomem(e);
-	}
-	for (size_t i = 0; st == ST_OK && q->n > 0 && i < n; i++) {
-		uint64_t bit = UINT64_C(1) << ids[i] % 64;
-
-		if (!(s.seen[ids[i] / 64] & bit))
-			look(q, &s, ids[i]);
-		s.seen[ids[i] / 64] |= bit;
-	}
-	if (st == ST_OK)
-		*ret = sum(q, s.found);
+	st = look_at_all(q, passage, &arena, &s, j->best, e);
+	for (size_t i = 0; st == ST_OK && i < q->n; i++)
+		q->df[i] += has(&s, q->ids[i]);
 	arena_release(&arena);
-	return st;
+	if (st != ST_OK)
+		return st;
+	*q->last = j;
+	q->last = &j->next;
+	q->passages++;
+	return ST_OK;
+}
+
+/* The weight of the query's token i (BM25's idf: Robertson and Zaragoza 2009). */
+static double weight_in(const struct maxsim_query *q, size_t i)
+{
+	double n = (double)q->passages, df = q->df[i];
+
+	return (double)q->weights[i] * log(1 + (n - df + 0.5) / (df + 0.5));
+}
+
+static double score(const struct maxsim_query *q, const float *best)
+{
+	double sum = 0, total = 0;
+
+	for (size_t i = 0; i < q->n; i++) {
+		double weight = weight_in(q, i);
+
+		sum += weight * (double)best[i];
+		total += weight;
+	}
+	sum = total > 0 ? sum / total : 0;
+	return sum > 1 ? 1 : sum > 0 ? sum : 0;
+}
+
+void maxsim_scores(const struct maxsim_query *q, double *ret)
+{
+	size_t i = 0;
+
+	for (const struct judged *j = q->first; j; j = j->next)
+		ret[i++] = score(q, j->best);
 }

@@ -1,9 +1,12 @@
 /*
  * models/maxsim.h: late interaction (Khattab and Zaharia 2020, "ColBERT") over the token
  * vectors of a static table: each token of the query looks for its nearest token in the
- * passage, and the weighted sum of these cosines is the passage's score.
+ * passage, and the weighted mean of these cosines is the passage's score. A token weighs
+ * the length of its row in the table times its inverse document frequency among the
+ * passages that are judged together (docs/QUALITY.md has what was measured): so scores of
+ * one call can be compared with each other, not with those of another one.
  *
- * Immutable tables; any thread.
+ * Immutable tables; any thread. A query belongs to one thread.
  */
 #ifndef RCPD_MODELS_MAXSIM_H
 #define RCPD_MODELS_MAXSIM_H
@@ -24,12 +27,13 @@ struct maxsim_tokens {
 enum status maxsim_tokens(const struct static_model *m, struct bytes text, struct arena *arena,
 	struct maxsim_tokens *ret, struct error *e);
 
-/* In the arena; the model is borrowed. ST_NOMEM. */
+/* In the arena, as what is added later; the model and the arena are borrowed. ST_NOMEM. */
 enum status maxsim_query_new(const struct static_model *m, struct bytes text, struct arena *arena,
 	struct maxsim_query **ret, struct error *e);
-/* 0..1, higher is better; 0 where either has no tokens. About 1 us for each ten tokens of
- * the passage. ST_NOMEM. */
-enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, double *ret,
-	struct error *e);
+/* Looks at one more passage. About 1 us for each ten of its tokens. ST_NOMEM. */
+enum status maxsim_add(struct maxsim_query *q, struct bytes passage, struct error *e);
+/* The scores of the passages in the order in which they were added: 0..1, higher is
+ * better; 0 where query or passage has no tokens. */
+void maxsim_scores(const struct maxsim_query *q, double *ret);
 
 #endif

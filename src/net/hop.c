@@ -13,7 +13,7 @@
 #define RCPD_VERSION "0"
 #endif
 
-#define LOOK_UP_MS 50
+#define LOOK_UP_MS 10
 
 bool net_is_redirect(long status)
 {

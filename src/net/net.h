@@ -50,7 +50,7 @@ struct net_request {
 	struct bytes body;       /* NONE: none */
 	size_t max_body;         /* bytes of the answer that are read; more is ST_TOO_LARGE */
 	uint64_t deadline_ms;    /* clock_mono_ms */
-	bool (*stop)(void *arg); /* asked at least every 50 ms; NULL: never */
+	bool (*stop)(void *arg); /* asked at least every 10 ms; NULL: never */
 	void *stop_arg;
 	/* Called with pieces of the body as they come (event streams); false ends the call.
 	 * NULL, or a status other than 2xx: the body is gathered in the response. A call

@@ -148,7 +148,7 @@ enum status retrieve_rank(struct retrieve_run *r)
 {
 	enum status st = ST_OK;
 
-	if (r->mode != RETRIEVE_SPARSE) /* the engine's order is the same for scores > 0 */
+	if (r->mode == RETRIEVE_HYBRID) /* of one side it is the engine's order */
 		qsort(r->list.v, r->list.n, sizeof(*r->list.v), retrieve_by_score);
 	if (r->req->unit == RETRIEVE_DOCUMENT)
 		st = group(r);

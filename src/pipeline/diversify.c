@@ -54,13 +54,18 @@ static enum status prepare(struct retrieve_run *r, struct pool *p, struct arena 
 	return ST_OK;
 }
 
+/* Four sums side by side: their additions need not wait for each other. */
 static double cosine(const float *a, const float *b, size_t n)
 {
-	double sum = 0;
+	double sum[4] = { 0 };
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		sum += (double)a[i] * (double)b[i];
-	return sum;
+	for (; i + 4 <= n; i += 4)
+		for (size_t j = 0; j < 4; j++)
+			sum[j] += (double)a[i + j] * (double)b[i + j];
+	for (; i < n; i++)
+		sum[0] += (double)a[i] * (double)b[i];
+	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* What was just taken makes the rest less new. */

@@ -129,14 +129,6 @@ static bool all_zero(const float *v, size_t n)
 	return true;
 }
 
-bool models_blank(struct bytes text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if ((unsigned char)text.data[i] > ' ')
-			return false;
-	return true;
-}
-
 enum status models_embed_query(const struct models *m, const struct engine_view *v,
 	struct bytes text, const struct remote_call *call, float *out, struct error *e)
 {

@@ -257,7 +257,7 @@ enum status jobs_reembed(struct jobs *j, struct error *e)
 	struct engine_space space;
 	struct engine_view *v;
 	struct arena arena;
-	bool known, same;
+	bool known, same, lacks = false;
 	enum status st;
 
 	arena_init(&arena, 0);
@@ -268,8 +268,10 @@ enum status jobs_reembed(struct jobs *j, struct error *e)
 		same = engine_view_space(v, &space) &&
 			bytes_eq(space.identity, encoder.first.identity) &&
 			space.dimension == encoder.first.dimension;
-		engine_view_close(v);
 		if (same)
+			st = engine_space_lacks(v, &lacks, e);
+		engine_view_close(v);
+		if (!st && same && !lacks)
 			st = error_set(e, ST_CONFLICT, "the corpus has that model already");
 	}
 	arena_release(&arena);

@@ -38,7 +38,13 @@ bool models_encoder(const struct models *m, struct arena *arena, struct engine_e
 
 /* Whether a text is empty or of blanks alone: models over HTTP refuse such an input, or
  * make something up, so it is not sent. */
-bool models_blank(struct bytes text);
+static inline bool models_blank(struct bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.data[i] > ' ')
+			return false;
+	return true;
+}
 
 enum models_speaker { MODELS_NOBODY, MODELS_LOCAL, MODELS_REMOTE, MODELS_CLIENT };
 

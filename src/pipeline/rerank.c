@@ -43,8 +43,8 @@ static enum status go_on(struct retrieve_run *r)
 
 /* ---- colbert ---- */
 
-static enum status score_passage(struct retrieve_run *r, const struct maxsim_query *q,
-	struct retrieve_entry *x)
+static enum status add_passage(struct retrieve_run *r, struct maxsim_query *q,
+	const struct retrieve_entry *x)
 {
 	struct bytes text;
 	struct arena scratch;
@@ -53,40 +53,54 @@ static enum status score_passage(struct retrieve_run *r, const struct maxsim_que
 	arena_init(&scratch, 0);
 	st = passage(r, x, &scratch, &text);
 	if (!st)
-		st = maxsim_score(q, text, &x->scores.rerank, r->e);
+		st = maxsim_add(q, text, r->e);
 	arena_release(&scratch);
 	return st ? st : go_on(r);
 }
 
-/* Both scores by the best of the pool, as in fusion: zero is the floor of both. */
-static void interpolate(struct retrieve_list *list)
+/* What makes 0..1 of the score before: convex fusion did that, others are measured by
+ * their best. */
+static double scale_of(const struct retrieve_run *r)
 {
-	const double share = RETRIEVE_COLBERT_SHARE;
-	double first = 0, late = 0;
+	double most = 0;
 
-	for (size_t i = 0; i < list->n; i++) {
-		first = fmax(first, list->v[i].score);
-		late = fmax(late, list->v[i].scores.rerank);
-	}
-	for (size_t i = 0; i < list->n; i++) {
-		struct retrieve_entry *x = &list->v[i];
+	if (r->mode == RETRIEVE_HYBRID && r->req->fusion.method == RETRIEVE_CONVEX)
+		return 1;
+	for (size_t i = 0; i < r->list.n; i++)
+		most = fmax(most, r->list.v[i].score);
+	return most > 0 ? 1 / most : 0;
+}
 
-		x->score = (late > 0 ? share * x->scores.rerank / late : 0) +
-			(first > 0 ? (1 - share) * x->score / first : 0);
+static void interpolate(struct retrieve_run *r)
+{
+	const double share = RETRIEVE_COLBERT_SHARE, scale = scale_of(r);
+
+	for (size_t i = 0; i < r->list.n; i++) {
+		struct retrieve_entry *x = &r->list.v[i];
+
+		x->score = share * x->scores.rerank + (1 - share) * x->score * scale;
 	}
 }
 
 static enum status colbert(struct retrieve_run *r)
 {
 	const struct models *m = r->req->models;
+	double *scores = arena_array(r->arena, r->list.n, sizeof(*scores));
 	struct maxsim_query *q = NULL;
-	enum status st = maxsim_query_new(m->table, r->req->query, r->arena, &q, r->e);
+	enum status st;
 
+	if (!scores)
+		return retrieve_nomem(r);
+	st = maxsim_query_new(m->table, r->req->query, r->arena, &q, r->e);
 	for (size_t i = 0; !st && i < r->list.n; i++)
-		st = score_passage(r, q, &r->list.v[i]);
-	if (!st)
-		interpolate(&r->list);
-	return st;
+		st = add_passage(r, q, &r->list.v[i]);
+	if (st)
+		return st;
+	maxsim_scores(q, scores);
+	for (size_t i = 0; i < r->list.n; i++)
+		r->list.v[i].scores.rerank = scores[i];
+	interpolate(r);
+	return ST_OK;
 }
 
 /* ---- remote models ---- */

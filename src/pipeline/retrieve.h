@@ -67,6 +67,8 @@ enum retrieve_reranker {
 
 /* ---- defaults, as docs/QUALITY.md measured them ---- */
 
+#define RETRIEVE_CANDIDATES 100     /* candidate_k */
+#define RETRIEVE_TOP_N 100          /* of a rerank without topN, if candidate_k allows */
 #define RETRIEVE_ALPHA 0.3          /* of a request without fusion */
 #define RETRIEVE_NAMED_ALPHA 0.5    /* of fusion "convex" without alpha (R4) */
 #define RETRIEVE_RRF_K 60.0         /* R4 */

@@ -30,7 +30,7 @@ def add(server, *documents):
 
 
 def found(server, query, k=50):
-	hits = server.result("retrieve", {"query": query, "k": k})["hits"]
+	hits = server.result("retrieve", {"query": query, "k": k, "mode": "sparse"})["hits"]
 	return sorted(h["chunk"]["docId"] for h in hits)
 
 

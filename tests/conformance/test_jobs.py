@@ -144,7 +144,7 @@ def test_move_to_a_remote_model_and_back(rcpd, tmp_path, models):
 
 	server = rcpd(data=tmp_path, env={"RCPD_FIT": "no"})
 	error = server.rpc("retrieve", {"query": text_of(650), "k": 1, "mode": "dense"}).error
-	assert (error["code"], error["data"]["option"]) == (-32005, "mode")
+	assert (error["code"], error["data"]["option"]) == (-32005, "dense")
 	assert "x-rcpd/reembed" in error["message"]
 	assert server.result("retrieve", {"query": text_of(650), "k": 1, "mode": "sparse"})["hits"]
 	back = server.result("x-rcpd/reembed", {"waitMs": int(20000 * SCALE)})
@@ -175,6 +175,20 @@ def texts_sent(models):
 		body = request.body
 		found += body["input"] if isinstance(body, dict) and "input" in body else []
 	return found
+
+
+def test_documents_without_vectors_get_them(rcpd, tmp_path, models):
+	"""A corpus without any vectors is opened with a model: its old documents lack them."""
+	server = rcpd("--model", "none", data=tmp_path)
+	fill(server, 100)
+	server.stop()
+	server = rcpd(data=tmp_path, env=remote(models))
+	fill(server, 100, 100)
+	dense = {"k": 1, "mode": "dense"}
+	assert server.result("retrieve", {"query": text_of(150), **dense})["hits"][0]["id"] == "d150#0"
+	assert server.result("retrieve", {"query": text_of(50), **dense})["hits"][0]["id"] != "d50#0"
+	assert server.result("x-rcpd/reembed", {"waitMs": int(20000 * SCALE)})["state"] == "done"
+	assert server.result("retrieve", {"query": text_of(50), **dense})["hits"][0]["id"] == "d50#0"
 
 
 def test_move_while_the_model_is_down(rcpd, tmp_path, models):

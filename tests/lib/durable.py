@@ -84,13 +84,14 @@ class Ledger:
 	# ---- comparing ----
 
 	def found(self, server, word):
-		hits = server.result("retrieve", {"query": word, "k": 5})["hits"]
+		hits = server.result("retrieve", {"query": word, "k": 5, "mode": "sparse"})["hits"]
 		return [h["chunk"]["docId"] for h in hits if word in h["text"].split()]
 
 	def living(self, server):
 		"""What is there, by id; each document once."""
 		where = {"field": "owner", "op": "eq", "value": self.name}
-		answer = server.rpc("retrieve", {"query": "commonword", "k": 50, "filter": where})
+		answer = server.rpc("retrieve", {"query": "commonword", "k": 50,
+			"mode": "sparse", "filter": where})
 		if not self.answered and answer.code == -32602:
 			return {}  # nobody has added anything: the field is not known yet
 		hits = answer.result["hits"]

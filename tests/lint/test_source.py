@@ -23,7 +23,7 @@ LIBRARIES = {
 }
 LIBC = re.compile(
     r"(assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|getopt|grp|inttypes|iso646|"
-    r"limits|locale|malloc|math|netdb|poll|pthread|pwd|regex|sched|semaphore|setjmp|signal|spawn|"
+    r"limits|locale|malloc|math|immintrin|arm_neon|netdb|poll|pthread|pwd|regex|sched|semaphore|setjmp|signal|spawn|"
     r"stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|"
     r"syslog|termios|threads|time|uchar|ucontext|unistd|wchar|wctype|"
     r"(sys|arpa|netinet|net|linux)/\w+)\.h$")

@@ -34,6 +34,18 @@ struct vec_kernel {
 const struct vec_kernel *vec_kernel_at(enum cpu_level level);
 const struct vec_kernel *vec_kernel(void);
 
+/* How far ahead rows are fetched: of rows that stand together in bytes, else in rows. */
+#define VEC_AHEAD 8192
+#define VEC_AHEAD_ROWS 16
+
+/* Rows of a list that come into use soon. */
+static inline void vec_fetch_some(const int8_t *rows, size_t stride, const uint32_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < stride; j += VEC_ALIGN)
+			__builtin_prefetch(rows + at[i] * stride + j);
+}
+
 /* ---- the versions; NULL where the build is for another processor ---- */
 
 extern const struct vec_kernel vec_kernel_plain;

@@ -63,6 +63,8 @@ TARGET static void rows8(const int8_t *q, const int8_t *rows, size_t stride, siz
 	for (; n > 0; n -= n < 4 ? n : 4, rows += 4 * stride, out += 4) {
 		const int8_t *r[4] = { rows, rows + stride, rows + 2 * stride, rows + 3 * stride };
 
+		for (size_t i = 0; i < 4 * stride; i += VEC_ALIGN)
+			__builtin_prefetch(rows + VEC_AHEAD + i);
 		if (n >= 4)
 			four(q, r, stride, out);
 		else
@@ -74,9 +76,11 @@ TARGET static void some8(const int8_t *q, const int8_t *rows, size_t stride, con
 	size_t n, int32_t *out)
 {
 	for (size_t i = 0; i < n; i += 4) {
-		size_t m = n - i < 4 ? n - i : 4;
+		size_t m = n - i < 4 ? n - i : 4, soon = i + VEC_AHEAD_ROWS;
 		const int8_t *r[4];
 
+		if (soon < n)
+			vec_fetch_some(rows, stride, at + soon, n - soon < 4 ? n - soon : 4);
 		for (size_t j = 0; j < 4; j++)
 			r[j] = rows + at[i + (j < m ? j : 0)] * stride;
 		if (m == 4)

@@ -87,6 +87,7 @@ void vec_nearest(const struct vec_centres *c, const int8_t *rows, size_t n, uint
 	for (size_t i = 0; i < n; i++) {
 		float best = -INFINITY;
 
+		ret[i] = 0;
 		for (uint32_t at = 0; at < c->count; at += TOGETHER) {
 			uint32_t m = c->count - at < TOGETHER ? c->count - at : TOGETHER;
 

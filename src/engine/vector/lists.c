@@ -7,6 +7,7 @@
 #include "engine/vector/private.h"
 
 #include <math.h>
+#include <sys/statvfs.h>
 
 #include "engine/vector/kmeans.h"
 #include "util/fault.h"
@@ -118,6 +119,19 @@ static enum status sort_rows(struct build *b)
 	return ST_OK;
 }
 
+/* Whether there is room for the file is asked before the work, or a full disk would cost
+ * all of it again and again. */
+static enum status check_room(const struct build *b)
+{
+	size_t row = vec_small_bytes(b->vs->dimension) + vec_wide_bytes(b->vs->dimension);
+	struct statvfs s;
+
+	if (statvfs(b->vs->dir, &s) == 0 &&
+		(uint64_t)s.f_bavail * s.f_frsize < (uint64_t)b->n * (row + 32))
+		return error_set(b->e, ST_FULL, "cannot write the index");
+	return ST_OK;
+}
+
 static enum status make(struct build *b, size_t slices, struct vec_change **ret)
 {
 	double root = sqrt((double)b->n) * LISTS_BY_ROOT;
@@ -132,8 +146,13 @@ static enum status make(struct build *b, size_t slices, struct vec_change **ret)
 			b->e);
 	if (fault_hit("vector.lists", NULL, NULL))
 		return error_set(b->e, ST_IO, "a fault point");
-	b->list = mem_array(b->n, sizeof(*b->list));
-	st = b->list ? learn(b, count) : error_set(b->e, ST_NOMEM, "out of memory");
+	st = check_room(b);
+	if (!st)
+		b->list = mem_array(b->n, sizeof(*b->list));
+	if (!st && !b->list)
+		st = error_set(b->e, ST_NOMEM, "out of memory");
+	if (!st)
+		st = learn(b, count);
 	if (!st)
 		st = assign(b);
 	if (!st)

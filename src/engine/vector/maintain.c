@@ -200,7 +200,7 @@ size_t vectors_held_bytes(struct vectors *vs)
 
 	pthread_mutex_lock(&vs->lock);
 	for (const struct vec_part *p = vs->replaced; p; p = p->next_replaced)
-		if (!p->seg)
+		if (!p->seg && !vec_part_alone(p))
 			bytes += vec_part_memory(p, p->count);
 	pthread_mutex_unlock(&vs->lock);
 	return bytes;

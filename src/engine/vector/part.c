@@ -122,13 +122,13 @@ static struct vec_blocks *grow_blocks(struct vec_part *p)
 
 	if (old && p->count / VEC_BLOCK < old->cap)
 		return old;
-	b = mem_zero(sizeof(*b) + cap * sizeof(b->at[0]));
+	b = mem_zero(sizeof(*b) + cap * sizeof(struct vec_block *));
 	if (!b)
 		return NULL;
 	b->cap = cap;
 	b->older = old;
 	if (old)
-		memcpy(b->at, old->at, old->cap * sizeof(b->at[0]));
+		memcpy(b->at, old->at, old->cap * sizeof(struct vec_block *));
 	atomic_store_explicit(&p->blocks, b, memory_order_release);
 	return b;
 }

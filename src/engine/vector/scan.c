@@ -49,8 +49,8 @@ static size_t choose(const struct vec_scan *s, const struct vec_scale *scales, c
 		const struct vec_scale *scale = &scales[at ? at[i] : i];
 		float most = (float)dots[i] * (scale->step * step) + scale->error * by_error;
 
-		ret[m] = i;
-		m += most >= enough;
+		if (most >= enough)
+			ret[m++] = i;
 	}
 	return m;
 }
@@ -98,24 +98,12 @@ static void scan_piece(struct vec_scan *s, const struct vec_part *p, const struc
 			offer(s, p, piece, chosen[i]);
 }
 
-static uint32_t count_living(const struct vec_scan *s, const struct vec_part *p,
-	const struct vec_run *piece, const uint32_t *at, uint32_t n)
-{
-	uint32_t living = 0;
-
-	if (!p->gone && !atomic_load_explicit(&p->marks, memory_order_relaxed))
-		return n;
-	for (uint32_t i = 0; i < n; i++)
-		living += !vec_row_is_dead(p, piece->first + (at ? at[i] : i), s->v->seen);
-	return living;
-}
-
-uint32_t vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run,
-	bool count)
+bool vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run)
 {
 	size_t small = vec_small_bytes(p->dimension), wide = vec_wide_bytes(p->dimension) / 2;
 	struct vec_run piece = *run;
-	uint32_t living = 0, at[PIECE];
+	uint32_t at[PIECE];
+	bool any = false;
 
 	for (uint32_t left = run->n; left > 0; left -= piece.n) {
 		uint32_t n = 0;
@@ -129,14 +117,12 @@ uint32_t vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct
 			scan_piece(s, p, &piece);
 		else if (n > 0)
 			vec_scan_some(s, p, &piece, at, n);
-		if (count)
-			living += s->filter ? count_living(s, p, &piece, at, n)
-					    : count_living(s, p, &piece, NULL, piece.n);
+		any |= !s->filter || n > 0;
 		piece.first += piece.n;
 		piece.keys += piece.n;
 		piece.scales += piece.n;
 		piece.small += piece.n * small;
 		piece.wide += piece.n * wide;
 	}
-	return living;
+	return any;
 }

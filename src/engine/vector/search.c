@@ -1,8 +1,8 @@
 /*
  * search.c: what is scanned for a query. Flat segments and heads as a whole, or only what
- * passes the filter; of lists the nearest, until enough rows that live and pass were
- * looked at. How many that is hangs on the listed segment, the query and the filter, not
- * on what lies beside it; so what is found does not change with flat files and heads.
+ * passes the filter; of lists the nearest, until no more is found. When that is hangs on
+ * the listed segment, the query and the filter, not on what lies beside it; so what is
+ * found does not change with flat files and heads.
  */
 #include "engine/vector/scan.h"
 
@@ -56,11 +56,10 @@ static struct near_list *rank_lists(const struct vec_scan *s, const struct vec_s
 
 /* ---- plans ---- */
 
-#define LISTS 24.0     /* looked at by default in a segment of 2,048 */
-#define ENOUGH_SHARE 4 /* rows that pass: at least the usual number of rows by this */
+#define PATIENCE 24 /* lists without a change of the best, before the rest is left */
 #define DIRECT                                                                                     \
-	4 /* rows that pass are looked at one by one if they are no more than
-			* so many times the rows to be looked at */
+	4 /* rows that pass are looked at one by one if they are no more than so
+		     * many times those of PATIENCE lists */
 
 struct plan {
 	const struct vectors_query *q;
@@ -78,46 +77,36 @@ static bool should_stop(struct plan *p, uint32_t rows)
 	return p->q->stop(p->q->stop_arg);
 }
 
-static double effort_of(const struct plan *p)
+static double patience(const struct plan *p)
 {
-	double effort = p->q->effort > 0 ? p->q->effort : 1;
-
-	/* More to find lies in more lists. */
-	if (p->q->k > 10)
-		effort *= 1 + log2((double)p->q->k / 10) / 4;
-	return effort;
+	return PATIENCE * (p->q->effort > 0 ? p->q->effort : 1);
 }
 
-/* At least so many lists, and so many rows that live and pass. */
-static void how_much(const struct plan *p, const struct vec_segment *seg, double *ret_lists,
-	double *ret_rows)
-{
-	double lists = LISTS * sqrt(seg->lists / 2048.0);
-
-	lists = ceil((lists < 4 ? 4 : lists) * effort_of(p));
-	*ret_lists = lists;
-	*ret_rows = lists * seg->rows / seg->lists / ENOUGH_SHARE;
-	if (*ret_rows < (double)p->q->k)
-		*ret_rows = (double)p->q->k;
-}
-
+/*
+ * The nearest lists first, until so many one after the other had rows that pass and none
+ * of them came among the best: a query in the midst of a cluster is done after a few
+ * lists, one between many goes on for long. The filter's share has the same effect.
+ */
 static enum status scan_lists(struct plan *p, const struct vec_part *part, struct error *e)
 {
 	const struct vec_segment *seg = part->seg;
 	struct near_list *heap = rank_lists(&p->scan, seg, p->arena);
-	double lists, rows, seen = 0;
+	double quiet = 0;
 
 	if (!heap)
 		return error_set(e, ST_NOMEM, "out of memory");
-	how_much(p, seg, &lists, &rows);
-	for (size_t left = seg->lists; left > 0 && (lists > 0 || seen < rows); lists--) {
+	for (size_t left = seg->lists; left > 0 && quiet < patience(p);) {
 		uint32_t first = seg->starts[heap[0].list], end = seg->starts[heap[0].list + 1];
 		struct vec_run run = vec_part_run(part, first, end);
+		uint64_t changes = p->scan.top.changes;
+		bool any = run.n > 0 && vec_scan_run(&p->scan, part, &run);
 
 		heap[0] = heap[--left];
 		sift_down(heap, left, 0);
-		if (run.n > 0)
-			seen += vec_scan_run(&p->scan, part, &run, true);
+		if (p->scan.top.changes != changes || p->scan.top.n < p->scan.top.k)
+			quiet = 0;
+		else if (any)
+			quiet++;
 		if (should_stop(p, run.n))
 			return error_set(e, ST_CANCELLED, "stopped");
 	}
@@ -130,7 +119,7 @@ static enum status scan_whole(struct plan *p, const struct vec_slice *slice, str
 		uint32_t end = slice->rows - i < STOP_ROWS ? slice->rows : i + STOP_ROWS;
 		struct vec_run run = vec_part_run(slice->part, i, end);
 
-		vec_scan_run(&p->scan, slice->part, &run, false);
+		(void)vec_scan_run(&p->scan, slice->part, &run);
 		i += run.n;
 		if (should_stop(p, run.n))
 			return error_set(e, ST_CANCELLED, "stopped");
@@ -209,13 +198,11 @@ static enum status scan_slice(struct plan *p, const struct vec_slice *slice, str
 {
 	const struct vectors_filter *f = p->scan.filter;
 	const struct vec_segment *seg = slice->part->seg;
-	double lists, rows;
 
 	if (slice->rows == slice->dead)
 		return ST_OK;
 	if (seg && seg->lists > 0 && !p->q->exact) {
-		how_much(p, seg, &lists, &rows);
-		if (f && (double)f->passing <= DIRECT * rows)
+		if (f && (double)f->passing * seg->lists <= DIRECT * patience(p) * seg->rows)
 			return scan_passing(p, slice, e);
 		return scan_lists(p, slice->part, e);
 	}
@@ -244,6 +231,8 @@ enum status vectors_search(const struct vectors_view *v, const struct vectors_qu
 	p.scan.q = &query;
 	if (!vec_top_init(&p.scan.top, k, arena))
 		return error_set(e, ST_NOMEM, "out of memory");
+	/* Lists come first of all (they are of the oldest rows): what else there is has no
+	 * part in when they are done. */
 	for (size_t i = 0; !st && i < v->count; i++)
 		st = scan_slice(&p, &v->slice[i], e);
 	return st ? st : take_hits(&p, ret, ret_n, e);

@@ -7,6 +7,7 @@ bool vec_top_init(struct vec_top *t, size_t k, struct arena *arena)
 {
 	t->k = k;
 	t->n = t->tied = 0;
+	t->changes = 0;
 	t->heap = arena_array(arena, k, sizeof(*t->heap));
 	return t->heap != NULL;
 }
@@ -39,6 +40,7 @@ static void push(struct vec_top *t, struct vec_scored s)
 {
 	size_t i = t->n++;
 
+	t->changes++;
 	t->heap[i] = s;
 	for (; i > 0 && is_better(&t->heap[(i - 1) / 2], &t->heap[i]); i = (i - 1) / 2)
 		swap(&t->heap[i], &t->heap[(i - 1) / 2]);
@@ -66,6 +68,7 @@ void vec_top_offer(struct vec_top *t, int32_t dot, int64_t key)
 	}
 	worst = t->heap[0];
 	if (is_better(&s, &worst)) {
+		t->changes++;
 		t->heap[0] = s;
 		sift_down(t);
 		if (t->heap[0].dot == worst.dot)

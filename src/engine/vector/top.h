@@ -22,6 +22,7 @@ struct vec_scored {
 struct vec_top {
 	size_t k, n;
 	struct vec_scored *heap; /* the worst one first */
+	uint64_t changes;        /* of the heap */
 	size_t tied;
 	struct vec_scored ties[VEC_MORE + 1]; /* as good as the worst; by key */
 };

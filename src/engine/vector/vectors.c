@@ -234,7 +234,7 @@ void vectors_freeze(struct vectors *vs)
 	v = atomic_load(&vs->current);
 	if (vs->changed) {
 		vs->freeze = true;
-	} else if (v->commit > vs->frozen_commit && vec_make_room(vs)) {
+	} else if ((vs->unsealed > 0 || v->commit > vs->frozen_commit) && vec_make_room(vs)) {
 		freeze_head(vs, v->commit);
 		publish_all(vs, v->commit);
 		vec_make_room(vs);

@@ -173,6 +173,16 @@ static void fail_synced(const char *path)
 	abort();
 }
 
+/* The folders that a copy lies in. Where one cannot be made, the copy cannot either. */
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
 /* All at once, so that a kill leaves the copy of before or of now. */
 static void copy_synced(int fd)
 {
@@ -184,6 +194,7 @@ static void copy_synced(int fd)
 	if (!path_of(fd, path) || !synced_path(path, "", to) || !synced_path(path, ".part", part) ||
 		fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode))
 		return;
+	make_folders(part);
 	in = NEXT(open)(path, O_RDONLY | O_CLOEXEC);
 	out = NEXT(open)(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (in < 0 || out < 0)

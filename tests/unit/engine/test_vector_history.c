@@ -182,6 +182,29 @@ static void test_lists_wait_for_a_commit(void **state)
 	vmodel_release(&m);
 }
 
+/* A head that is in a file by now takes memory for as long as a view holds it. */
+static void test_held_heads_are_counted(void **state)
+{
+	struct vmodel m;
+	struct vmodel_state old;
+	struct error e = { 0 };
+
+	(void)state;
+	vmodel_init(&m, 62, 100, 300, 10000);
+	for (int i = 0; i < 300; i++)
+		vmodel_add(&m);
+	vmodel_publish(&m);
+	vmodel_state_take(&m, &old);
+	assert_int_equal(vectors_held_bytes(m.vs), 0);
+	vmodel_maintain(&m);
+	assert_in_range(vectors_held_bytes(m.vs), 300 * (128 + 256), 600 * (128 + 256));
+	vmodel_state_check(&m, &old, 1, NULL);
+	vmodel_state_release(&old);
+	assert_int_equal(vectors_held_bytes(m.vs), 0);
+	assert_false(vectors_maintain(m.vs, NULL, &e));
+	vmodel_release(&m);
+}
+
 /* Forgotten lists are made again, the same: the same answers from two indexes. */
 static void test_lists_are_deterministic(void **state)
 {
@@ -319,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_low_dimensions_are_exact),
 		cmocka_unit_test(test_a_view_keeps_what_was_removed),
 		cmocka_unit_test(test_lists_wait_for_a_commit),
+		cmocka_unit_test(test_held_heads_are_counted),
 		cmocka_unit_test(test_lists_are_deterministic),
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_bad_calls_and_stops),

@@ -117,10 +117,15 @@ static void test_D39_every_parameter_matters(void **state)
 		",\"unit\":\"document\"", ",\"includeText\":true", ",\"includeText\":false",
 		",\"includeVectors\":false", ",\"seed\":1", ",\"indexVersion\":\"v\"",
 		",\"strict\":false", ",\"sessionId\":\"s\"", ",\"fusion\":{}",
-		",\"fusion\":{\"a\":[1,null]}", ",\"rerank\":{}", ",\"rerank\":{\"topN\":1}",
-		",\"mmr\":{}", ",\"rewrite\":\"hyde\"", ",\"rewrite\":false", ",\"level\":1",
-		",\"tokenBudget\":1", ",\"filter\":{\"a\":1}", ",\"filter\":{\"a\":\"1\"}",
-		",\"filter\":{\"a\":\"\\u0000\"}" };
+		",\"fusion\":{\"method\":\"rrf\"}", ",\"fusion\":{\"alpha\":0.5}",
+		",\"fusion\":{\"rrfK\":5}", ",\"fusion\":{\"weights\":{}}",
+		",\"fusion\":{\"weights\":{\"dense\":1}}",
+		",\"fusion\":{\"weights\":{\"sparse\":1}}", ",\"rerank\":{}",
+		",\"rerank\":{\"topN\":1}", ",\"rerank\":{\"method\":\"llm\"}",
+		",\"rerank\":{\"model\":\"m\"}", ",\"mmr\":{}", ",\"mmr\":{\"lambda\":0.5}",
+		",\"x-rcpd-vector\":[1]", ",\"x-rcpd-vector\":[1,2]", ",\"rewrite\":\"hyde\"",
+		",\"rewrite\":false", ",\"level\":1", ",\"tokenBudget\":1", ",\"filter\":{\"a\":1}",
+		",\"filter\":{\"a\":\"1\"}", ",\"filter\":{\"a\":\"\\u0000\"}" };
 	enum { N = sizeof(differ) / sizeof(differ[0]) };
 	static unsigned char d[N][CURSOR_DIGEST_LEN];
 

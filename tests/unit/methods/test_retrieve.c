@@ -310,7 +310,7 @@ static void test_R3_D23_the_funnel(void **state)
 	assert_int_equal(looked_for("\"query\":\"x\",\"candidateK\":1000,\"rerank\":{}"), 200);
 	assert_int_equal(looked_for("\"query\":\"x\",\"rerank\":{\"topN\":120}"), 120);
 	v = ask("\"query\":\"x\",\"rerank\":{}");
-	assert_int_equal(json_integer_value(at(v, "result", "usage", "reranked")), 50);
+	assert_int_equal(json_integer_value(at(v, "result", "usage", "reranked")), 100);
 	assert_int_equal(json_array_size(at(v, "result", "hits", NULL)), 10);
 	json_decref(v);
 	v = ask("\"query\":\"x\",\"rerank\":{\"topN\":3}");

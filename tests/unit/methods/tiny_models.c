@@ -21,6 +21,8 @@ struct local_model {
 };
 struct maxsim_query {
 	struct bytes text;
+	double scores[4096];
+	size_t n;
 };
 
 static const struct static_model the_table;
@@ -126,8 +128,7 @@ enum status maxsim_query_new(const struct static_model *m, struct bytes text, st
 }
 
 /* The share of the passage's bytes that are the query's first one. */
-enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, double *ret,
-	struct error *e)
+enum status maxsim_add(struct maxsim_query *q, struct bytes passage, struct error *e)
 {
 	double n = 0;
 
@@ -135,8 +136,15 @@ enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, dou
 		return error_set(e, tiny_models.fail, "maxsim fails");
 	for (size_t i = 0; q->text.len && i < passage.len; i++)
 		n += passage.data[i] == q->text.data[0];
-	*ret = tiny_models.nan ? (double)NAN : passage.len ? n / (double)passage.len : 0;
+	q->scores[q->n++] = tiny_models.nan ? (double)NAN
+		: passage.len               ? n / (double)passage.len
+					    : 0;
 	return ST_OK;
+}
+
+void maxsim_scores(const struct maxsim_query *q, double *ret)
+{
+	memcpy(ret, q->scores, q->n * sizeof(*ret));
 }
 
 /* ---- the corpus space beside the table ---- */

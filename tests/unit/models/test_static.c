@@ -288,7 +288,8 @@ static double score(const struct static_model *m, const char *query, const char 
 
 	arena_init(&arena, 0);
 	assert_int_equal(maxsim_query_new(m, bytes_of(query), &arena, &q, &e), ST_OK);
-	assert_int_equal(maxsim_score(q, bytes_of(passage), &s, &e), ST_OK);
+	assert_int_equal(maxsim_add(q, bytes_of(passage), &e), ST_OK);
+	maxsim_scores(q, &s);
 	arena_release(&arena);
 	return s;
 }
@@ -306,9 +307,10 @@ static void test_maxsim(void **state)
 	assert_true(score(m, "a", "b a zz") > 0.999999);
 	assert_true(score(m, "a", "b") == 0); /* they point away from each other */
 	assert_true(score(m, "a", "") == 0 && score(m, "zz", "a") == 0 && score(m, "c", "c") == 0);
-	/* a weighs 5 and finds itself, b weighs 2 and finds nothing near. */
+	/* a weighs 5 and finds itself, b weighs 2 and finds nothing near; a is in the only
+	 * passage, b in none: their idf. */
 	s = score(m, "a b", "a a a");
-	assert_true(fabs(s - 5.0 / 7.0) < 1e-6);
+	assert_true(fabs(s - 5 * log(4.0 / 3) / (5 * log(4.0 / 3) + 2 * log(4))) < 1e-6);
 	assert_true(score(m, "a a a a a a a a a a a a a a a a a a b", "b") > 0);
 	arena_init(&arena, 0);
 	assert_int_equal(maxsim_tokens(m, bytes_of("b zz c a b"), &arena, &t, &e), ST_OK);
@@ -316,6 +318,31 @@ static void test_maxsim(void **state)
 	assert_int_equal(t.dimension, 2);
 	assert_true(t.ids[0] == 2 && t.ids[1] == 1 && t.ids[2] == 2);
 	assert_true(t.vectors[1] == -1 && t.weights[0] == 2 && t.weights[1] == 5);
+	arena_release(&arena);
+	static_model_close(m);
+	strbuf_release(&sb);
+}
+
+/* Passages are judged together: what all of them have counts little. */
+static void test_maxsim_together(void **state)
+{
+	struct strbuf sb = STRBUF_INIT;
+	struct static_model *m = model_of(&sb, table_header, rows, sizeof rows);
+	struct maxsim_query *q;
+	struct arena arena;
+	struct error e;
+	double s[3], wa = 5 * log(1 + 1.5 / 2.5), wb = 2 * log(1 + 2.5 / 1.5);
+
+	(void)state;
+	arena_init(&arena, 0);
+	assert_int_equal(maxsim_query_new(m, bytes_of("a b"), &arena, &q, &e), ST_OK);
+	assert_int_equal(maxsim_add(q, bytes_of("a"), &e), ST_OK);
+	assert_int_equal(maxsim_add(q, bytes_of("b"), &e), ST_OK);
+	assert_int_equal(maxsim_add(q, bytes_of("a a"), &e), ST_OK);
+	maxsim_scores(q, s);
+	assert_true(fabs(s[0] - wa / (wa + wb)) < 1e-6);
+	assert_true(fabs(s[1] - wb / (wa + wb)) < 1e-6);
+	assert_true(s[2] == s[0]);
 	arena_release(&arena);
 	static_model_close(m);
 	strbuf_release(&sb);
@@ -362,7 +389,9 @@ static enum status all_of_it(struct bytes file, double *s)
 	if (st == ST_OK)
 		st = maxsim_query_new(m, bytes_of("a b"), &arena, &q, &e);
 	if (st == ST_OK)
-		st = maxsim_score(q, bytes_of("a"), s, &e);
+		st = maxsim_add(q, bytes_of("a"), &e);
+	if (st == ST_OK)
+		maxsim_scores(q, s);
 	arena_release(&arena);
 	static_model_close(m);
 	return st;
@@ -448,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_folder),
 		cmocka_unit_test(test_maxsim),
+		cmocka_unit_test(test_maxsim_together),
 		cmocka_unit_test(test_token_limit),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_builtin),

@@ -9,7 +9,8 @@
 struct fake_models fake_models;
 
 struct maxsim_query {
-	int unused;
+	double scores[4096];
+	size_t n;
 };
 
 const struct models *fake_models_reset(void)
@@ -81,12 +82,16 @@ enum status maxsim_query_new(const struct static_model *m, struct bytes text, st
 	return *ret ? ST_OK : error_set(e, ST_NOMEM, "out of memory");
 }
 
-enum status maxsim_score(const struct maxsim_query *q, struct bytes passage, double *ret,
-	struct error *e)
+enum status maxsim_add(struct maxsim_query *q, struct bytes passage, struct error *e)
 {
-	(void)q, (void)e;
-	*ret = read_score(passage);
+	(void)e;
+	q->scores[q->n++] = read_score(passage);
 	return ST_OK;
+}
+
+void maxsim_scores(const struct maxsim_query *q, double *ret)
+{
+	memcpy(ret, q->scores, q->n * sizeof(*ret));
 }
 
 enum status remote_rerank(struct remote *r, struct bytes query, const struct bytes *passages,

@@ -72,11 +72,26 @@ static void test_R5_colbert_is_weighed_against_recall(void **state)
 		double late = strtod(c->text, NULL);
 
 		assert_true(res.hits[i].scores.rerank == late);
-		assert_true(fabs(res.hits[i].score -
-				    (share * late / 0.9 + (1 - share) * c->score / 4)) < 1e-12);
+		assert_true(fabs(res.hits[i].score - (share * late + (1 - share) * c->score / 4)) <
+			1e-12);
 		assert_true(i == 0 || res.hits[i].score <= res.hits[i - 1].score);
 	}
 	assert_int_equal(fake_models.judged, 4);
+	fake.space = true; /* what convex fusion gave is taken as it is */
+	req.mode = RETRIEVE_HYBRID;
+	req.fusion.alpha = 0.2;
+	res = walk_page(&req, NULL, 0);
+	for (size_t i = 0; i < res.n; i++) {
+		const struct fake_chunk *c = &fake.chunks[res.hits[i].candidate.key];
+		double late = strtod(c->text, NULL);
+
+		assert_true(fabs(res.hits[i].score -
+				    (share * late + (1 - share) * 0.8 * c->score / 4)) < 1e-12);
+	}
+	req.candidate_k = 4;
+	req.filter = &(struct engine_filter){ .kind = ENGINE_AND };
+	fake_reset(five, 0); /* and nothing is divided by nothing */
+	assert_int_equal(walk_page(&req, NULL, 0).n, 0);
 }
 
 static void test_R10_pages_end_with_top_n(void **state)
