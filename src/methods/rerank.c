@@ -26,8 +26,8 @@ static int by_score(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rerank_call_params *p,
-	struct ranked *out)
+static enum rpc_code judge(struct rpc_call *call, const struct methods_rerank_call_params *p,
+	const struct rarity *rarity, struct ranked *out)
 {
 	const struct methods *m = rpc_call_methods_arg(call);
 	size_t step = p->n / FRAMES + 1;
@@ -38,7 +38,8 @@ static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rera
 	if (!scores)
 		return methods_nomem(call);
 
-	if (maxsim_query_new(m->models->table, p->query.text, rpc_call_arena(call), &query, &e))
+	if (maxsim_query_new(m->models->table, rarity, p->query.text, rpc_call_arena(call), &query,
+		    &e))
 		return methods_fail(call, &e);
 	for (size_t i = 0; i < p->n; i++) {
 		if (fault_hit("rerank.passage", methods_stop, call))
@@ -55,6 +56,23 @@ static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rera
 	for (size_t i = 0; i < p->n; i++)
 		out[i].score = scores[i];
 	return RPC_OK;
+}
+
+/* Tokens are weighed as the corpus of now has them. */
+static enum rpc_code by_colbert(struct rpc_call *call, const struct methods_rerank_call_params *p,
+	struct ranked *out)
+{
+	const struct methods *m = rpc_call_methods_arg(call);
+	const struct engine_stop stop = { methods_stop, call };
+	struct engine_view *v = NULL;
+	struct error e;
+	enum rpc_code rc;
+
+	if (engine_view_open(m->engine, &stop, &v, &e))
+		return methods_fail(call, &e);
+	rc = judge(call, p, models_rarity(m->models, v), out);
+	engine_view_close(v);
+	return rc;
 }
 
 static enum rpc_code by_remote(struct rpc_call *call, const struct methods_rerank_call_params *p,

@@ -12,6 +12,7 @@
 struct local_model {
 	const struct static_model *table;
 	struct corpus_model *corpus;
+	struct rarity rarity; /* df NULL: no fit */
 };
 
 size_t local_model_dimension(const struct static_model *table)
@@ -43,8 +44,11 @@ enum status local_model_open(const struct static_model *table, struct bytes blob
 	if (!m)
 		return error_set(e, ST_NOMEM, "out of memory");
 	m->table = table;
-	st = corpus_model_open(blob, &m->corpus, e);
+	st = blob.len ? rarity_read(&m->rarity, table, &blob, e) : ST_OK;
+	if (st == ST_OK)
+		st = corpus_model_open(blob, &m->corpus, e);
 	if (st != ST_OK) {
+		rarity_release(&m->rarity);
 		mem_free(m);
 		return st;
 	}
@@ -57,7 +61,13 @@ void local_model_close(struct local_model *m)
 	if (!m)
 		return;
 	corpus_model_close(m->corpus);
+	rarity_release(&m->rarity);
 	mem_free(m);
+}
+
+const struct rarity *local_model_rarity(const struct local_model *m)
+{
+	return m->rarity.df ? &m->rarity : NULL;
 }
 
 static bool blank(const float *v, size_t n)
@@ -88,4 +98,57 @@ enum status local_model_embed(const struct local_model *m, struct bytes text, fl
 	for (size_t i = n; i < n + CORPUS_DIMENSION; i++)
 		out[i] *= corpus;
 	return ST_OK;
+}
+
+/* ---- fitting ---- */
+
+struct local_fit {
+	const struct static_model *table;
+	struct corpus_fit *corpus;
+	struct rarity rarity;
+};
+
+enum status local_fit_new(const struct static_model *table, uint64_t seed, struct local_fit **ret,
+	struct error *e)
+{
+	struct local_fit *f = mem_zero(sizeof *f);
+	enum status st;
+
+	if (!f)
+		return error_set(e, ST_NOMEM, "out of memory");
+	f->table = table;
+	st = corpus_fit_new(seed, &f->corpus, e);
+	if (st != ST_OK)
+		mem_free(f);
+	else
+		*ret = f;
+	return st;
+}
+
+enum status local_fit_add(struct local_fit *f, struct bytes text, struct error *e)
+{
+	enum status st = corpus_fit_add(f->corpus, text, e);
+
+	return st ? st : rarity_count(&f->rarity, f->table, text, e);
+}
+
+enum status local_fit_run(struct local_fit *f, bool (*stop)(void *arg),
+	void (*progress)(void *arg, double done), void *arg, struct strbuf *blob, struct error *e)
+{
+	enum status st = ST_OK;
+
+	if (!f->rarity.df) /* of no text at all: as of one without tokens */
+		st = rarity_count(&f->rarity, f->table, bytes_of(""), e);
+	if (st == ST_OK && !rarity_write(&f->rarity, blob))
+		st = error_set(e, ST_NOMEM, "out of memory");
+	return st ? st : corpus_fit_run(f->corpus, stop, progress, arg, blob, e);
+}
+
+void local_fit_free(struct local_fit *f)
+{
+	if (!f)
+		return;
+	corpus_fit_free(f->corpus);
+	rarity_release(&f->rarity);
+	mem_free(f);
 }

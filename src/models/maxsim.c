@@ -6,8 +6,6 @@
  */
 #include "models/maxsim.h"
 
-#include <math.h>
-
 #include "models/static_private.h"
 #include "util/utf8.h"
 
@@ -19,6 +17,7 @@ struct judged {
 
 struct maxsim_query {
 	const struct static_model *model;
+	const struct rarity *rarity; /* NULL: the passages' */
 	struct arena *arena;
 	struct judged *first, **last;
 	size_t passages;
@@ -92,8 +91,8 @@ enum status maxsim_tokens(const struct static_model *m, struct bytes text, struc
 	return ST_OK;
 }
 
-enum status maxsim_query_new(const struct static_model *m, struct bytes text, struct arena *arena,
-	struct maxsim_query **ret, struct error *e)
+enum status maxsim_query_new(const struct static_model *m, const struct rarity *rarity,
+	struct bytes text, struct arena *arena, struct maxsim_query **ret, struct error *e)
 {
 	struct maxsim_query *q = arena_zero(arena, sizeof *q);
 	struct maxsim_tokens tokens;
@@ -106,6 +105,7 @@ enum status maxsim_query_new(const struct static_model *m, struct bytes text, st
 	if (st != ST_OK)
 		return st;
 	q->model = m;
+	q->rarity = rarity;
 	q->padded = static_padded(m);
 	q->n = tokens.n;
 	q->arena = arena;
@@ -204,12 +204,13 @@ enum status maxsim_add(struct maxsim_query *q, struct bytes passage, struct erro
 	return ST_OK;
 }
 
-/* The weight of the query's token i (BM25's idf: Robertson and Zaragoza 2009). */
+/* The weight of the query's token i. */
 static double weight_in(const struct maxsim_query *q, size_t i)
 {
-	double n = (double)q->passages, df = q->df[i];
+	double idf = q->rarity ? rarity_idf(q->rarity->texts, q->rarity->df[q->ids[i]])
+			       : rarity_idf(q->passages, q->df[i]);
 
-	return (double)q->weights[i] * log(1 + (n - df + 0.5) / (df + 0.5));
+	return (double)q->weights[i] * idf;
 }
 
 static double score(const struct maxsim_query *q, const float *best)

@@ -119,6 +119,15 @@ enum models_speaker models_space(const struct models *m, const struct engine_vie
 	return who;
 }
 
+const struct rarity *models_rarity(const struct models *m, const struct engine_view *v)
+{
+	struct engine_space space;
+
+	if (models_space(m, v, &space, NULL) != MODELS_LOCAL)
+		return NULL;
+	return local_model_rarity(space.model);
+}
+
 /* ---- queries ---- */
 
 static bool all_zero(const float *v, size_t n)

@@ -11,7 +11,7 @@
 #define FITTED 0.6
 
 struct sample {
-	struct corpus_fit *fit;
+	struct local_fit *fit;
 	struct jobs *j;
 };
 
@@ -22,7 +22,7 @@ static enum status take_text(void *arg, int64_t key, struct bytes text, struct e
 	(void)key;
 	if (jobs_stopped(s->j))
 		return error_set(e, ST_CANCELLED, "cancelled");
-	return corpus_fit_add(s->fit, text, e);
+	return local_fit_add(s->fit, text, e);
 }
 
 static void report_fit(void *arg, double done)
@@ -45,7 +45,7 @@ static enum status make_blob(struct jobs *j, struct strbuf *blob, uint64_t *ret_
 	enum status st = engine_view_open(j->opt.engine, &stop, &v, e);
 
 	if (!st)
-		st = corpus_fit_new(FIT_SEED, &s.fit, e);
+		st = local_fit_new(j->opt.models->table, FIT_SEED, &s.fit, e);
 	if (!st)
 		st = engine_view_stats(v, &stats, e);
 	if (!st) {
@@ -55,8 +55,8 @@ static enum status make_blob(struct jobs *j, struct strbuf *blob, uint64_t *ret_
 	engine_view_close(v);
 	jobs_report(j, SAMPLED);
 	if (!st)
-		st = corpus_fit_run(s.fit, jobs_stopped, report_fit, j, blob, e);
-	corpus_fit_free(s.fit);
+		st = local_fit_run(s.fit, jobs_stopped, report_fit, j, blob, e);
+	local_fit_free(s.fit);
 	return st;
 }
 

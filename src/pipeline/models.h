@@ -54,6 +54,10 @@ enum models_speaker { MODELS_NOBODY, MODELS_LOCAL, MODELS_REMOTE, MODELS_CLIENT 
 enum models_speaker models_space(const struct models *m, const struct engine_view *v,
 	struct engine_space *ret, struct error *e);
 
+/* How rare the table's tokens are in the corpus, as the fit of the view's space knows it;
+ * lives as long as the view. NULL: it does not. */
+const struct rarity *models_rarity(const struct models *m, const struct engine_view *v);
+
 /*
  * A query's vector in the space of the view; space->dimension floats. ST_INVALID: the
  * text has no vector (nothing in it that the model knows); ST_UNAVAILABLE, ST_TIMEOUT,

@@ -16,12 +16,14 @@
 /* Bytes of a passage that are read: what is beyond the models' windows anyway. */
 #define MAX_PASSAGE 32768
 
-/* Reads the text of an entry's chunk, cut on a whole character. */
+/* What an entry's chunk says, after its title and headings, as an encoder would read it;
+ * cut on a whole character. */
 static enum status passage(struct retrieve_run *r, const struct retrieve_entry *x,
 	struct arena *arena, struct bytes *ret)
 {
 	struct engine_record rec;
-	enum status st = engine_fetch(r->view, &x->candidate, ENGINE_TEXT, arena, &rec, r->e);
+	enum status st = engine_fetch(r->view, &x->candidate, ENGINE_TEXT | ENGINE_CITATION, arena,
+		&rec, r->e);
 
 	if (st)
 		return st;
@@ -29,8 +31,7 @@ static enum status passage(struct retrieve_run *r, const struct retrieve_entry *
 		rec.text = bytes_of("");
 	if (rec.text.len > MAX_PASSAGE)
 		rec.text.len = utf8_floor(rec.text.data, rec.text.len, MAX_PASSAGE);
-	*ret = rec.text;
-	return ST_OK;
+	return engine_join_text(rec.title, rec.context, rec.text, TEXT_PLAIN, arena, ret, r->e);
 }
 
 /* Between passages: whoever cancels waits for one of them at most. */
@@ -91,7 +92,8 @@ static enum status colbert(struct retrieve_run *r)
 
 	if (!scores)
 		return retrieve_nomem(r);
-	st = maxsim_query_new(m->table, r->req->query, r->arena, &q, r->e);
+	st = maxsim_query_new(m->table, models_rarity(m, r->view), r->req->query, r->arena, &q,
+		r->e);
 	for (size_t i = 0; !st && i < r->list.n; i++)
 		st = add_passage(r, q, &r->list.v[i]);
 	if (st)

@@ -30,8 +30,8 @@ static void use(const struct static_model *m)
 		sum += (double)out[i] * (double)out[i];
 	FUZZ_CHECK(sum == 0 || fabs(sum - 1) < 1e-3);
 	arena_init(&arena, 0);
-	FUZZ_CHECK(maxsim_query_new(m, (struct bytes){ text, sizeof text - 1 }, &arena, &q, &e) ==
-		ST_OK);
+	FUZZ_CHECK(maxsim_query_new(m, NULL, (struct bytes){ text, sizeof text - 1 }, &arena, &q,
+			   &e) == ST_OK);
 	FUZZ_CHECK(maxsim_add(q, (struct bytes){ "a u", 3 }, &e) == ST_OK);
 	maxsim_scores(q, &score);
 	FUZZ_CHECK(score >= 0 && score <= 1);

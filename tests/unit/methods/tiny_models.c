@@ -116,10 +116,10 @@ enum status maxsim_tokens(const struct static_model *m, struct bytes text, struc
 	return ST_OK;
 }
 
-enum status maxsim_query_new(const struct static_model *m, struct bytes text, struct arena *arena,
-	struct maxsim_query **ret, struct error *e)
+enum status maxsim_query_new(const struct static_model *m, const struct rarity *rarity,
+	struct bytes text, struct arena *arena, struct maxsim_query **ret, struct error *e)
 {
-	(void)m;
+	(void)rarity, (void)m;
 	*ret = arena_zero(arena, sizeof(**ret));
 	if (!*ret)
 		return error_set(e, ST_NOMEM, "out of memory");
@@ -159,6 +159,38 @@ enum status local_model_open(const struct static_model *table, struct bytes blob
 		return error_set(e, ST_NOMEM, "out of memory");
 	(*ret)->table = table;
 	return ST_OK;
+}
+
+const struct rarity *local_model_rarity(const struct local_model *m)
+{
+	(void)m;
+	return NULL;
+}
+
+/* Nothing is fitted here. */
+enum status local_fit_new(const struct static_model *table, uint64_t seed, struct local_fit **ret,
+	struct error *e)
+{
+	(void)table, (void)seed, (void)ret;
+	return error_set(e, ST_UNAVAILABLE, "no fits here");
+}
+
+enum status local_fit_add(struct local_fit *f, struct bytes text, struct error *e)
+{
+	(void)f, (void)text;
+	return error_set(e, ST_UNAVAILABLE, "no fits here");
+}
+
+enum status local_fit_run(struct local_fit *f, bool (*stop)(void *arg),
+	void (*progress)(void *arg, double done), void *arg, struct strbuf *blob, struct error *e)
+{
+	(void)f, (void)stop, (void)progress, (void)arg, (void)blob;
+	return error_set(e, ST_UNAVAILABLE, "no fits here");
+}
+
+void local_fit_free(struct local_fit *f)
+{
+	(void)f;
 }
 
 void local_model_close(struct local_model *m)

@@ -287,7 +287,7 @@ static double score(const struct static_model *m, const char *query, const char 
 	double s = -1;
 
 	arena_init(&arena, 0);
-	assert_int_equal(maxsim_query_new(m, bytes_of(query), &arena, &q, &e), ST_OK);
+	assert_int_equal(maxsim_query_new(m, NULL, bytes_of(query), &arena, &q, &e), ST_OK);
 	assert_int_equal(maxsim_add(q, bytes_of(passage), &e), ST_OK);
 	maxsim_scores(q, &s);
 	arena_release(&arena);
@@ -335,7 +335,7 @@ static void test_maxsim_together(void **state)
 
 	(void)state;
 	arena_init(&arena, 0);
-	assert_int_equal(maxsim_query_new(m, bytes_of("a b"), &arena, &q, &e), ST_OK);
+	assert_int_equal(maxsim_query_new(m, NULL, bytes_of("a b"), &arena, &q, &e), ST_OK);
 	assert_int_equal(maxsim_add(q, bytes_of("a"), &e), ST_OK);
 	assert_int_equal(maxsim_add(q, bytes_of("b"), &e), ST_OK);
 	assert_int_equal(maxsim_add(q, bytes_of("a a"), &e), ST_OK);
@@ -387,7 +387,7 @@ static enum status all_of_it(struct bytes file, double *s)
 	if (st == ST_OK)
 		st = static_model_embed(m, bytes_of("a b"), out, &e);
 	if (st == ST_OK)
-		st = maxsim_query_new(m, bytes_of("a b"), &arena, &q, &e);
+		st = maxsim_query_new(m, NULL, bytes_of("a b"), &arena, &q, &e);
 	if (st == ST_OK)
 		st = maxsim_add(q, bytes_of("a"), &e);
 	if (st == ST_OK)

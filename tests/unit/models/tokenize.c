@@ -131,7 +131,7 @@ static void time_maxsim(const struct static_model *m, struct bytes query, struct
 	uint64_t start;
 
 	arena_init(&arena, 0);
-	if (maxsim_query_new(m, query, &arena, &q, &e) != ST_OK)
+	if (maxsim_query_new(m, NULL, query, &arena, &q, &e) != ST_OK)
 		exit(2);
 	start = now();
 	for (unsigned i = 0; i < times; i++)

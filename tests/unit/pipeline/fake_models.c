@@ -37,6 +37,12 @@ enum models_speaker models_space(const struct models *m, const struct engine_vie
 	return fake_models.speaker;
 }
 
+const struct rarity *models_rarity(const struct models *m, const struct engine_view *v)
+{
+	(void)m, (void)v;
+	return NULL;
+}
+
 /* As a real one would: asks its stop until it has had enough. */
 static enum status wait_for_stop(const struct remote_call *call, struct error *e)
 {
@@ -74,10 +80,10 @@ static double read_score(struct bytes passage)
 	return strtod(text, NULL);
 }
 
-enum status maxsim_query_new(const struct static_model *m, struct bytes text, struct arena *arena,
-	struct maxsim_query **ret, struct error *e)
+enum status maxsim_query_new(const struct static_model *m, const struct rarity *rarity,
+	struct bytes text, struct arena *arena, struct maxsim_query **ret, struct error *e)
 {
-	(void)m, (void)text;
+	(void)rarity, (void)m, (void)text;
 	*ret = arena_zero(arena, sizeof(**ret));
 	return *ret ? ST_OK : error_set(e, ST_NOMEM, "out of memory");
 }
