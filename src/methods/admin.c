@@ -86,6 +86,11 @@ enum rpc_code methods_reembed(struct rpc_call *call, const void *params, struct 
 
 	if (p->start != RPC_FALSE)
 		st = jobs_reembed(m->jobs, &e);
+	if (st == ST_INVALID) {
+		rc = rpc_error_set(rpc_call_error(call), RPC_UNAVAILABLE, "%s", e.message);
+		rpc_call_error(call)->retryable = 0; /* not before the configuration changes */
+		return rc;
+	}
 	if (st && st != ST_CONFLICT) /* CONFLICT: nothing is to be done */
 		return methods_fail(call, &e);
 	if (!st && p->wait_ms.set)

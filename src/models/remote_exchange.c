@@ -10,6 +10,7 @@
 #include "models/remote_private.h"
 #include "util/clock.h"
 #include "util/crypto.h"
+#include "util/log.h"
 #include "util/mem.h"
 
 const char REMOTE_NOMEM[] = "out of memory";
@@ -169,6 +170,29 @@ static enum next attempt_judge(struct attempt *a, enum status sent, struct error
 	return worth_a_retry(status) ? NEXT_RETRY : NEXT_DONE;
 }
 
+/* Those who run the server are told when a model begins to fail, now and then while it
+ * does, and when it is back. Clients get no address; the log's detail may have it. */
+static void tell(struct remote *r, enum status st, const struct error *e)
+{
+	bool failing = st == ST_UNAVAILABLE || st == ST_TIMEOUT, say;
+	uint64_t now = clock_mono_ms();
+
+	if (st && !failing)
+		return;
+	(void)pthread_mutex_lock(&r->lock);
+	say = failing ? !r->failing || now - r->told_ms >= REMOTE_TELL_MS : r->failing;
+	r->failing = failing;
+	if (say)
+		r->told_ms = now;
+	(void)pthread_mutex_unlock(&r->lock);
+	if (say && failing)
+		log_event(LOG_WARNING, "a model over HTTP fails", LOG_S("model", remote_noun(r)),
+			LOG_S("reason", e->message), LOG_S("detail", e->detail));
+	else if (say)
+		log_event(LOG_NOTICE, "a model over HTTP answers again",
+			LOG_S("model", remote_noun(r)));
+}
+
 static enum next attempt_run(struct attempt *a, bool first, enum status *st, struct error *e)
 {
 	struct remote *r = a->r;
@@ -192,6 +216,7 @@ static enum next attempt_run(struct attempt *a, bool first, enum status *st, str
 	(void)pthread_mutex_lock(&r->lock);
 	remote_breaker_leave(&r->breaker, probe, a->outcome, clock_mono_ms());
 	(void)pthread_mutex_unlock(&r->lock);
+	tell(r, *st, e);
 	return next;
 }
 

@@ -29,6 +29,9 @@ struct remote_breaker {
 	unsigned pause_ms;
 };
 
+/* A model that goes on failing is a line in the log so often. */
+#define REMOTE_TELL_MS 30000
+
 enum remote_outcome { REMOTE_WORKED, REMOTE_FAILED, REMOTE_UNKNOWN };
 
 /* False: open. True: go on, and tell how it ended by remote_breaker_leave, with the same
@@ -56,6 +59,8 @@ struct remote {
 	pthread_mutex_t lock; /* over what follows */
 	struct remote_breaker breaker;
 	struct remote_stats stats;
+	bool failing;     /* as the log knows it */
+	uint64_t told_ms; /* when the log was told last */
 };
 
 /* What errors call it: "embedding model", "reranker" and so on. */

@@ -262,8 +262,13 @@ enum status jobs_reembed(struct jobs *j, struct error *e)
 
 	arena_init(&arena, 0);
 	known = models_encoder(j->opt.models, &arena, &encoder);
-	st = known ? engine_view_open(j->opt.engine, NULL, &v, e)
-		   : error_set(e, ST_UNAVAILABLE, "no model is configured");
+	if (!known)
+		st = error_set(e, ST_INVALID, "no model is configured");
+	else if (j->opt.models->external_dimension)
+		st = error_set(e, ST_INVALID,
+			"vectors of clients cannot be made here: send the documents anew");
+	else
+		st = engine_view_open(j->opt.engine, NULL, &v, e);
 	if (!st) {
 		same = engine_view_space(v, &space) &&
 			bytes_eq(space.identity, encoder.first.identity) &&

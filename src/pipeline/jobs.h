@@ -47,7 +47,8 @@ void jobs_status(struct jobs *j, struct jobs_status *ret);
  * Asks for the corpus to be moved to the model that the configuration names (see
  * models_encoder). It goes on in the background, also when the caller is gone; what was
  * done before an end or a crash is not done again. ST_CONFLICT: the corpus has that
- * model already; ST_UNAVAILABLE: no model is configured. Asking again while it runs is
+ * model already; ST_INVALID: no model is configured, or
+ * vectors come from clients. Asking again while it runs is
  * no error. Any thread.
  */
 enum status jobs_reembed(struct jobs *j, struct error *e);

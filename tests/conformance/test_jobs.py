@@ -191,6 +191,28 @@ def test_documents_without_vectors_get_them(rcpd, tmp_path, models):
 	assert server.result("retrieve", {"query": text_of(50), **dense})["hits"][0]["id"] == "d50#0"
 
 
+@pytest.mark.parametrize("config", [{"RCPD_EMBEDDER": "external", "RCPD_EMBEDDER_DIMENSION": "8"}, {"RCPD_MODEL": "none"}])
+def test_nothing_to_move_to(rcpd, tmp_path, config):
+	server = rcpd(data=tmp_path, env={"RCPD_FIT": "no"})
+	fill(server, 100)
+	server.stop()
+	server = rcpd(data=tmp_path, env=config)
+	error = server.rpc("x-rcpd/reembed", {"waitMs": 5000}).error
+	assert error["code"] == -32010 and error["data"]["retryable"] is False, error
+
+
+def test_failing_models_are_told_to_the_operator(rcpd, tmp_path, models):
+	server = rcpd(data=tmp_path, env=remote(models) | {"RCPD_MODEL_RETRIES": "0"})
+	fill(server, 100)
+	models.stop()
+	for _ in range(3):
+		assert server.rpc("retrieve", {"query": "river" + str(_), "k": 1}).error["code"] == -32010
+	models.start()
+	wait_until(lambda: "result" in server.rpc("retrieve", {"query": "mountain", "k": 1}), 30)
+	said = [line for line in server.stderr.split("\n") if "a model over HTTP" in line]
+	assert len(said) == 2 and "fails" in said[0] and "answers again" in said[1], said
+
+
 def test_move_while_the_model_is_down(rcpd, tmp_path, models):
 	server = rcpd(data=tmp_path, env={"RCPD_FIT": "no"})
 	fill(server, 100)
