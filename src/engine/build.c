@@ -12,9 +12,10 @@
 #include "util/fault.h"
 #include "util/mem.h"
 
-#define BATCH 256      /* documents read by one statement */
-#define FEW 512        /* chunks that the leader may be left with */
-#define MOST_ROUNDS 64 /* writers that are faster than we are do not hold us up for ever */
+#define BATCH 256        /* documents read by one statement */
+#define FEW 512          /* chunks that the leader may be left with */
+#define SEAL_EVERY 16384 /* vectors: then they go to a file */
+#define MOST_ROUNDS 64   /* writers that are faster than we are do not hold us up for ever */
 
 static bool stopped(const struct engine_build *b, const struct engine_stop *stop)
 {
@@ -27,6 +28,15 @@ void engine_build_halt(struct engine_build *b)
 }
 
 /* ---- begin and end ---- */
+
+static uint64_t version_now(struct engine *en)
+{
+	struct engine_state *state = states_current(&en->states);
+	uint64_t version = state->totals.version;
+
+	states_unref(&en->states, state);
+	return version;
+}
 
 struct beginning {
 	struct engine *en;
@@ -65,6 +75,8 @@ static enum status run_begin(struct group *g, void *arg, struct error *e)
 	struct beginning *b = arg;
 	struct store_space space = row_of(b->spec, 0);
 
+	space.blob = BYTES_NONE; /* megabytes: with the switch, not for a build that fails */
+
 	return store_write_space(g->w, &space, &b->number, e);
 }
 
@@ -96,7 +108,6 @@ enum status engine_build_begin(struct engine *en, const struct engine_space_spec
 	struct engine_build **ret, struct error *e)
 {
 	struct beginning begin = { .en = en, .spec = spec };
-	struct engine_state *state;
 	struct engine_build *b;
 	struct store_space row;
 	uint64_t files;
@@ -107,25 +118,24 @@ enum status engine_build_begin(struct engine *en, const struct engine_space_spec
 	if (atomic_exchange(&en->building, true))
 		return error_set(e, ST_LOCKED, "vectors of another model are being made already");
 	b = mem_zero(sizeof(*b));
-	state = states_current(&en->states);
-	if (b)
-		b->since = state->totals.version;
-	atomic_store(&en->build_since, state->totals.version);
-	states_unref(&en->states, state);
-	st = b ? find_or_make(&begin, e) : engine_no_memory(e);
-	row = row_of(spec, begin.number);
-	if (!st) {
-		b->en = en;
-		b->document = INT64_MIN;
-		st = dense_open(en, &row, true, &b->dense, &files, e);
+	if (!b) {
+		atomic_store(&en->building, false);
+		return engine_no_memory(e);
 	}
+	b->en = en;
+	b->derived = spec->derived;
+	b->blob = spec->blob;
+	b->document = INT64_MIN;
+	b->since = version_now(en);
+	atomic_store(&en->build_since, b->since);
+	st = find_or_make(&begin, e);
+	b->number = begin.number;
+	row = row_of(spec, begin.number);
+	if (!st)
+		st = dense_open(en, &row, true, &b->dense, &files, e);
 	if (st)
 		engine_build_abandon(b);
-	if (st && !b) {
-		atomic_store(&en->build_since, UINT64_MAX);
-		atomic_store(&en->building, false);
-	}
-	if (!st)
+	else
 		*ret = b;
 	return st;
 }
@@ -150,21 +160,15 @@ static enum status run_drop(struct group *g, void *arg, struct error *e)
 /* A derived one leaves nothing; if its row cannot be dropped now, the next start does. */
 void engine_build_abandon(struct engine_build *b)
 {
-	uint64_t number;
-	struct op op = { .kind = OP_CALL, .call = { .run = run_drop, .arg = &number } };
+	struct op op = { .kind = OP_CALL, .call = { .run = run_drop } };
 
 	if (!b)
 		return;
-	if (!b->en) { /* it never began */
-		mem_free(b);
-		return;
-	}
-	if (b->dense) {
+	op.call.arg = &b->number;
+	if (b->dense)
 		atomic_store(&b->dense->doomed, true);
-		number = b->dense->space.number;
-		if (b->dense->space.derived)
-			(void)queue_run(b->en, &op, NULL);
-	}
+	if (b->derived && b->number)
+		(void)queue_run(b->en, &op, NULL);
 	end(b);
 }
 
@@ -180,10 +184,18 @@ struct filling {
 
 static enum status add_vector(struct engine_build *b, int64_t key, const float *v, struct error *e)
 {
+	enum status st = ST_OK;
+
 	b->added++;
-	if (!v || dense_is_zero(v, b->dense->space.dimension))
-		return ST_OK;
-	return vectors_add(b->dense->index, key, v, e);
+	if (v && !dense_is_zero(v, b->dense->space.dimension))
+		st = vectors_add(b->dense->index, key, v, e);
+	if (st || b->added % SEAL_EVERY)
+		return st;
+	/* Nobody sees it yet: what is in memory goes to files on the way. If that fails now
+	 * it is done later. */
+	vectors_publish(b->dense->index, b->since);
+	(void)vectors_seal(b->dense->index, NULL);
+	return ST_OK;
 }
 
 static enum status embed_row(void *arg, const struct store_row *row, struct error *e)
@@ -208,8 +220,9 @@ static enum status take_vector(void *arg, int64_t key, struct bytes data, struct
 
 	if (stopped(f->b, f->stop))
 		return error_set(e, ST_CANCELLED, "cancelled");
-	if (key <= vectors_last_key(f->b->dense->index))
+	if (key <= f->b->whole)
 		return ST_OK;
+	f->b->whole = key;
 	if (data.len && data.len != size)
 		return error_set(e, ST_CORRUPT, "the corpus is damaged: its vectors");
 	if (data.len)
@@ -240,19 +253,10 @@ static enum status fill_batch(struct filling *f, struct store_reader *r, bool *r
 	return st;
 }
 
-static uint64_t version_now(struct engine *en)
-{
-	struct engine_state *state = states_current(&en->states);
-	uint64_t version = state->totals.version;
-
-	states_unref(&en->states, state);
-	return version;
-}
-
 /* All that has come since the last round, and what has gone: up to version and maybe
- * beyond it. */
-static enum status fill(struct engine_build *b, uint64_t version, const struct engine_stop *stop,
-	const struct engine_progress *progress, struct error *e)
+ * beyond it. whole: nothing born up to version lacks a vector. */
+static enum status fill(struct engine_build *b, uint64_t version, bool whole,
+	const struct engine_stop *stop, const struct engine_progress *progress, struct error *e)
 {
 	struct filling f = { .b = b, .stop = stop };
 	uint64_t chunks = engine_chunk_count(b->en);
@@ -276,7 +280,9 @@ static enum status fill(struct engine_build *b, uint64_t version, const struct e
 		store_reader_close(r);
 	if (!st) {
 		vectors_publish(b->dense->index, version);
-		b->since = b->born = version;
+		b->since = version;
+		if (whole)
+			b->born = version;
 		atomic_store(&b->en->build_since, version);
 	}
 	arena_release(&f.scratch);
@@ -316,7 +322,7 @@ static enum status misses_any(struct engine_build *b, struct store_reader *r, st
 	*ret = false;
 	if (b->dense->space.derived)
 		return ST_OK;
-	st = store_each_unembedded(r, w, b->dense->space.number, 0, note_one, ret, e);
+	st = store_each_unembedded(r, w, b->dense->space.number, b->whole, note_one, ret, e);
 	if (*ret)
 		return error_set(e, ST_CONFLICT, "some chunks have no vector of the new model yet");
 	return st;
@@ -344,12 +350,17 @@ enum status engine_build_run(struct engine_build *b, const struct engine_stop *s
 	for (int i = 0; !st && i < MOST_ROUNDS; i++) {
 		/* First the version: what is born after it without a vector comes next time. */
 		uint64_t version = version_now(b->en);
+		enum status whole = check_whole(b, stop, e);
 
-		st = check_whole(b, stop, e);
+		st = whole == ST_CONFLICT ? ST_OK : whole;
+		/* What lacks a vector has greater keys than all that have one. */
 		if (!st)
-			st = fill(b, version, stop, i == 0 ? progress : NULL, e);
+			st = fill(b, version, whole == ST_OK, stop, i == 0 ? progress : NULL, e);
 		if (!st)
 			st = tend(b, stop, e);
+		if (!st && whole)
+			return error_set(e, ST_CONFLICT,
+				"some chunks have no vector of the new model yet");
 		if (b->added < FEW)
 			break;
 	}
@@ -438,11 +449,11 @@ static enum status run_switch(struct group *g, void *arg, struct error *e)
 	enum status st = misses_any(b, NULL, g->w, &missing, e);
 
 	if (!st)
-		st = fill(b, version_now(b->en), NULL, NULL, e);
+		st = fill(b, version_now(b->en), true, NULL, NULL, e);
 	if (!st && fault_hit("engine.switch", NULL, NULL))
 		st = error_set(e, ST_IO, "cannot write to the corpus: the disk failed");
 	if (!st)
-		st = store_write_activate(g->w, b->dense->space.number, e);
+		st = store_write_activate(g->w, b->number, b->blob, e);
 	return st ? st : store_write_turn(g->w, e);
 }
 

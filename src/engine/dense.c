@@ -16,6 +16,8 @@
 
 /* Part of an index's name: vectors of derived spaces depend on how texts are joined. */
 #define JOIN_REVISION 1
+#define HEAD_BYTES (32u << 20) /* of an index's part in memory, three a component */
+#define HEAD_VECTORS 16384
 #define TITLE_MOST 2048 /* bytes of a title that count, as in analyzer.c */
 
 /* ---- texts ---- */
@@ -207,7 +209,9 @@ static enum status open_index(struct engine *en, struct dense *d, bool fresh, ui
 	struct error *e)
 {
 	struct strbuf name = STRBUF_INIT;
-	struct vectors_options opt = { .dir = d->dir, .dimension = d->space.dimension };
+	struct vectors_options opt = { .dir = d->dir,
+		.dimension = d->space.dimension,
+		.head_vectors = HEAD_BYTES / (3 * d->space.dimension) };
 	enum status st = make_folders(en, d->dir, e);
 
 	strbuf_addf(&name, "%s %llu %llu %d %d ", store_corpus_id(en->store),
@@ -218,6 +222,8 @@ static enum status open_index(struct engine *en, struct dense *d, bool fresh, ui
 		remove_folder(d->dir);
 	if (!st && fresh)
 		st = make_folders(en, d->dir, e);
+	if (opt.head_vectors > HEAD_VECTORS)
+		opt.head_vectors = HEAD_VECTORS;
 	opt.identity = (struct bytes){ name.data, name.len };
 	if (!st && !strbuf_ok(&name))
 		st = engine_no_memory(e);

@@ -126,7 +126,8 @@ struct engine_progress {
 /*
  * Begins a space beside the active one. A stored one that was begun before under the
  * same identity and dimension, and not finished, goes on with the vectors it has. A
- * derived one is opened with the encoder, and filled by engine_build_run alone.
+ * derived one is opened with the encoder, and filled by engine_build_run alone; its blob
+ * must live until the build ends.
  */
 enum status engine_build_begin(struct engine *en, const struct engine_space_spec *spec,
 	struct engine_build **ret, struct error *e);

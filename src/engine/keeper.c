@@ -65,12 +65,23 @@ static enum status run_turn(struct group *g, void *arg, struct error *e)
 	return store_write_turn(g->w, e);
 }
 
-/* New lists change answers: they come with a commit of their own. */
-static bool turn(struct engine *en, struct error *e)
+/* New lists change answers: they come with a commit of their own; not those of a space
+ * that was left meanwhile. */
+static bool turn(struct engine *en, const struct dense *d, struct error *e)
 {
 	struct op op = { .kind = OP_CALL, .call = { .run = run_turn } };
+	struct dense *now = dense_current(en);
+	bool active = now == d;
 
-	return queue_run(en, &op, e) == ST_OK;
+	dense_unref(now);
+	if (!active)
+		return true;
+	if (queue_run(en, &op, e))
+		return false;
+	if (!vectors_pending(d->index))
+		return true;
+	error_set(e, ST_IO, "new lists of vectors cannot be written");
+	return false; /* later; not a commit each second */
 }
 
 /* The vectors of the active space; a failure is told in e. */
@@ -91,7 +102,7 @@ static bool maintain_vectors(struct engine *en, struct error *e)
 	while (d && vectors_held_bytes(d->index) > en->held_bytes && states_drop_one(&en->states))
 		;
 	if (ok && d && vectors_pending(d->index) && !is_stopping(&en->tender))
-		ok = turn(en, e);
+		ok = turn(en, d, e);
 	dense_unref(d);
 	return ok;
 }

@@ -60,7 +60,7 @@ static enum status make_first(struct store_write *w, struct making *m, struct er
 	enum status st = store_write_space(w, &m->space, &number, e);
 
 	if (!st)
-		st = store_write_activate(w, number, e);
+		st = store_write_activate(w, number, BYTES_NONE, e);
 	if (!st && m->turn)
 		st = store_write_turn(w, e);
 	if (!st)
@@ -116,22 +116,21 @@ enum status load_turn(struct engine *en, struct store_totals *totals, struct err
 	return st;
 }
 
-static enum status forget_stale(struct engine *en, const struct choice *c, struct error *e)
+/* They do no harm: a full disk is no reason not to start. The next start tries again. */
+static void forget_stale(struct engine *en, const struct choice *c)
 {
 	struct store_totals totals;
 	struct store_write *w;
-	enum status st;
+	struct error e = { .code = ST_OK };
 
-	if (!c->stale_count)
-		return ST_OK;
-	st = store_write_begin(en->store, NULL, &w, e);
-	if (st)
-		return st;
-	st = drop_stale(w, c, e);
-	if (!st)
-		return store_write_commit(w, &totals, e);
-	store_write_abort(w);
-	return st;
+	if (!c->stale_count || store_write_begin(en->store, NULL, &w, &e))
+		return;
+	if (drop_stale(w, c, &e))
+		store_write_abort(w);
+	else if (!store_write_commit(w, &totals, &e))
+		return;
+	log_event(LOG_WARNING, "spaces that were never finished stay for now",
+		LOG_S("reason", e.message));
 }
 
 /* Opens what there is; ST_INVALID: nobody knows that space. */
@@ -167,19 +166,16 @@ static enum status choose(struct engine *en, struct choice *c, struct store_tota
 
 /* ---- its vectors ---- */
 
-static enum status seal(struct dense_loading *l, struct error *e)
+static void seal(struct dense_loading *l)
 {
 	struct vectors *index = l->en->dense->index;
 	struct error failed = { .code = ST_OK };
 
 	vectors_publish(index, l->since);
-	(void)vectors_maintain(index, NULL, &failed); /* one step: lists are made later */
-	if (failed.code)
-		*e = failed;
-	return failed.code;
+	(void)vectors_seal(index, &failed); /* a full disk is no reason not to start */
 }
 
-static enum status note_added(struct dense_loading *l, struct error *e)
+static enum status note_added(struct dense_loading *l)
 {
 	uint64_t now;
 
@@ -192,7 +188,7 @@ static enum status note_added(struct dense_loading *l, struct error *e)
 		log_event(LOG_NOTICE, "making vectors", LOG_U("chunks", l->added),
 			LOG_U("of", l->total));
 	}
-	(void)seal(l, e); /* a full disk is no reason not to start */
+	seal(l);
 	return ST_OK;
 }
 
@@ -206,7 +202,7 @@ static enum status embed_row(void *arg, const struct store_row *row, struct erro
 	st = dense_embed(l->en->dense, row, &l->scratch, l->v, e);
 	if (!st)
 		st = publish_vector(l->en, row->key, l->v, e);
-	return st ? st : note_added(l, e);
+	return st ? st : note_added(l);
 }
 
 static enum status take_vector(void *arg, int64_t key, struct bytes data, struct error *e)
@@ -222,7 +218,7 @@ static enum status take_vector(void *arg, int64_t key, struct bytes data, struct
 	if (data.len)
 		memcpy(l->v, data.data, data.len);
 	st = publish_vector(l->en, key, data.len ? l->v : NULL, e);
-	return st ? st : note_added(l, e);
+	return st ? st : note_added(l);
 }
 
 static enum status remove_row(void *arg, const struct store_row *row, struct error *e)
@@ -285,7 +281,7 @@ enum status load_dense_at_start(struct engine *en, struct store_totals *totals,
 	if (!st)
 		st = choose(en, &c, totals, &l.since, e);
 	if (!st)
-		st = forget_stale(en, &c, e);
+		forget_stale(en, &c);
 	if (!st && en->dense) {
 		en->last_vectored = vectors_last_key(en->dense->index);
 		st = load_vectors(&l, r, e);

@@ -162,7 +162,8 @@ static enum status pass_these(const struct engine_candidate *c, size_t n, struct
 static void hand_out(struct lexical_hit *hits, size_t hit_count, const struct engine_candidate *c,
 	size_t n, double *ret)
 {
-	qsort(hits, hit_count, sizeof(*hits), by_key);
+	if (hit_count)
+		qsort(hits, hit_count, sizeof(*hits), by_key);
 	for (size_t i = 0; i < n; i++) {
 		struct lexical_hit key = { .key = c[i].key };
 		const struct lexical_hit *hit =

@@ -391,12 +391,16 @@ struct keeper {
 /* The other space is being filled. Its members are the builder's. */
 struct engine_build {
 	struct engine *en;
-	struct dense *dense;
-	int64_t document; /* greatest key whose chunks are in */
-	uint64_t since;   /* commit up to which deaths are in */
-	uint64_t born;    /* and births, of a stored one */
-	uint64_t added;   /* chunks, in this round */
-	bool stop;        /* engine_build_halt */
+	uint64_t number; /* of the space; 0: it has no row */
+	bool derived;
+	struct bytes blob;   /* the caller's */
+	struct dense *dense; /* NULL: it could not be opened */
+	int64_t document;    /* greatest key whose chunks are in */
+	uint64_t since;      /* commit up to which deaths are in */
+	uint64_t born;       /* and births, of a stored one */
+	int64_t whole;       /* of a stored one: no chunk up to this key lacks a vector */
+	uint64_t added;      /* chunks, in this round */
+	bool stop;           /* engine_build_halt */
 };
 
 /* Starts the thread. Stopping waits for it; both a stopped one and one that was never

@@ -110,6 +110,11 @@ enum status publish_vector(struct engine *en, int64_t key, const float *v, struc
 		return ST_OK;
 	if (v && !dense_is_zero(v, en->dense->space.dimension))
 		st = vectors_add(en->dense->index, key, v, e);
+	if (st == ST_INVALID) {
+		/* The rows are on disk: one bad vector must not hold up all writers. */
+		log_event(LOG_WARNING, "a chunk has no vector: it is not one of finite numbers");
+		st = ST_OK;
+	}
 	if (!st)
 		en->last_vectored = key;
 	return st;

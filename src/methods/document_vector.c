@@ -44,7 +44,7 @@ static enum rpc_code find_space(struct rpc_call *call, struct engine_space *ret)
 enum rpc_code document_read_vectors(struct rpc_call *call, const json_t *documents,
 	struct engine_document *docs)
 {
-	struct engine_space space;
+	struct engine_space space = { .dimension = 0 };
 	enum rpc_code rc;
 
 	if (!brings_any(documents))

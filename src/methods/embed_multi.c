@@ -7,7 +7,7 @@
 #include "methods/vectors.h"
 
 /* Numbers in one answer: some 50 MB of text. */
-#define MAX_NUMBERS (4u << 20)
+#define MAX_NUMBERS (1u << 20)
 
 static void write_matrix(const struct maxsim_tokens *t, struct json_writer *out)
 {

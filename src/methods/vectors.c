@@ -33,12 +33,13 @@ static size_t put_fraction(char *out, uint64_t u, int places)
 static size_t float_text(float f, char *out)
 {
 	static const double scales[] = { 1e9, 1e10, 1e11, 1e12, 1e13 };
-	double a = fabs((double)f), least = 0.1;
+	static const double least[] = { 1e-1, 1e-2, 1e-3, 1e-4, 1e-5 };
+	double a = fabs((double)f);
 	size_t sign = signbit(f) && a > 0, n;
 
 	out[0] = '-';
-	for (int k = 0; k < 5 && a < 1; k++, least /= 10)
-		if (a >= least)
+	for (int k = 0; k < 5 && a < 1; k++)
+		if (a >= least[k])
 			return sign +
 				put_fraction(out + sign, (uint64_t)(a * scales[k] + 0.5),
 					DIGITS + k);

@@ -102,6 +102,9 @@ enum status local_model_embed(const struct local_model *m, struct bytes text, fl
 
 /* ---- fitting ---- */
 
+/* Bytes of a text that a fit reads: 20,000 longer ones would take gigabytes. */
+#define FIT_TEXT 8192
+
 struct local_fit {
 	const struct static_model *table;
 	struct corpus_fit *corpus;
@@ -127,7 +130,11 @@ enum status local_fit_new(const struct static_model *table, uint64_t seed, struc
 
 enum status local_fit_add(struct local_fit *f, struct bytes text, struct error *e)
 {
-	enum status st = corpus_fit_add(f->corpus, text, e);
+	enum status st;
+
+	if (text.len > FIT_TEXT)
+		text.len = utf8_floor(text.data, text.len, FIT_TEXT);
+	st = corpus_fit_add(f->corpus, text, e);
 
 	return st ? st : rarity_count(&f->rarity, f->table, text, e);
 }

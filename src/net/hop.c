@@ -1,6 +1,6 @@
 /*
  * hop.c: one HTTP request over libcurl's multi interface, which, unlike the easy one,
- * lets us look up from the transfer every 50 ms to see whether it is still wanted.
+ * lets us look up from the transfer every 10 ms to see whether it is still wanted.
  */
 #include <errno.h>
 #include <strings.h>

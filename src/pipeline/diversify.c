@@ -47,7 +47,9 @@ static enum status prepare(struct retrieve_run *r, struct pool *p, struct arena 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct retrieve_entry *x = &list->v[i];
 
-		p->relevance[i] = most > least ? (x->score - least) / (most - least) : 1;
+		/* Halves: the difference of two large numbers is still one. */
+		p->relevance[i] = most > least ? (x->score / 2 - least / 2) / (most / 2 - least / 2)
+					       : 1;
 		if (p->dimension)
 			engine_vector(r->view, x->candidate.key, p->vectors + i * p->dimension);
 	}
@@ -121,6 +123,8 @@ static enum status take(struct retrieve_run *r, struct pool *p, size_t want)
 	double *value = p->relevance; /* of those taken */
 	enum status st = ST_OK;
 
+	if (!p->relevance || !p->nearest)
+		return retrieve_nomem(r);
 	for (size_t at = 0; !st && at < want; at++) {
 		size_t best = at;
 		double most = -1;

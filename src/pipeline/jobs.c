@@ -13,7 +13,8 @@
 #include "util/mem.h"
 
 #define LOOK_MS 1000
-#define RETRY_MS 30000 /* after a failure */
+#define RETRY_MS 30000 /* after a failure; twice as long after the next one, up to */
+#define RETRY_MOST_MS 3600000
 #define NICENESS 10
 #define GROWTH 2.0
 
@@ -128,6 +129,7 @@ static void begin(struct jobs *j, enum jobs_kind kind)
 	pthread_mutex_lock(&j->lock);
 	j->status.running = kind;
 	j->status.done = 0;
+	j->status.failure[0] = '\0';
 	pthread_mutex_unlock(&j->lock);
 }
 
@@ -174,7 +176,7 @@ static void *work(void *arg)
 {
 	struct jobs *j = arg;
 	unsigned pause = j->opt.look_ms ? j->opt.look_ms : LOOK_MS;
-	unsigned wait = pause;
+	unsigned wait = pause, retry = RETRY_MS;
 
 	/* Of this thread alone, on Linux; others lose nothing if it does not work. */
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
@@ -182,8 +184,14 @@ static void *work(void *arg)
 		enum jobs_kind kind = choose(j);
 
 		wait = pause;
-		if (kind != JOBS_IDLE && run(j, kind))
-			wait = RETRY_MS;
+		if (kind == JOBS_IDLE)
+			continue;
+		/* What fails again and again is tried less and less often. */
+		retry = !run(j, kind)               ? RETRY_MS
+			: retry < RETRY_MOST_MS / 2 ? 2 * retry
+						    : RETRY_MOST_MS;
+		if (retry > RETRY_MS)
+			wait = retry / 2;
 	}
 	return NULL;
 }
@@ -283,6 +291,8 @@ enum status jobs_reembed(struct jobs *j, struct error *e)
 	if (st)
 		return st;
 	pthread_mutex_lock(&j->lock);
+	if (!j->status.wanted)
+		j->status.failure[0] = '\0'; /* of another job */
 	j->status.wanted = true;
 	j->poked = true;
 	pthread_cond_signal(&j->wake);

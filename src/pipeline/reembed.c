@@ -13,6 +13,7 @@
 #define MOST_BYTES (8u << 20) /* of texts at once */
 #define CALL_MS 60000         /* for one batch, with all tries */
 #define FEW 256               /* chunks that are left for the closed gate */
+#define ROUNDS 16             /* writers faster than the model do not hold us up for ever */
 
 struct batch {
 	struct jobs *j;
@@ -53,14 +54,6 @@ static enum status batch_init(struct batch *s, size_t cap, struct error *e)
 	return error_set(e, ST_NOMEM, "out of memory");
 }
 
-static bool is_blank(struct bytes text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if ((unsigned char)text.data[i] > ' ')
-			return false;
-	return true;
-}
-
 /* Blank texts have no vector, and many servers refuse them: they stay out of the call. */
 static enum status take_text(void *arg, int64_t key, struct bytes text, struct error *e)
 {
@@ -68,7 +61,7 @@ static enum status take_text(void *arg, int64_t key, struct bytes text, struct e
 
 	if (s->n && s->bytes + text.len > MOST_BYTES)
 		return ST_GONE; /* enough for now */
-	if (!is_blank(text)) {
+	if (!models_blank(text)) {
 		if (arena_dup_bytes(&s->arena, text, &s->texts[s->text_count]))
 			return error_set(e, ST_NOMEM, "out of memory");
 		s->places[s->text_count++] = s->n;
@@ -168,11 +161,15 @@ static enum status move_stored(struct jobs *j, const struct engine_space_spec *s
 		st = engine_build_begin(j->opt.engine, spec, &s.b, e);
 	if (!st) {
 		jobs_hold(j, s.b);
-		do
+		/* Writers that go on leave some without a vector each time: what is in by then
+		 * is in the index all the same, so that the last round is short. */
+		for (int i = 0; !st && i < ROUNDS; i++) {
 			st = embed_missing(&s, &n, e);
-		while (!st && n > FEW);
-		if (!st)
-			st = engine_build_run(s.b, &stop, NULL, e);
+			if (!st)
+				st = engine_build_run(s.b, &stop, NULL, e);
+			if (st == ST_CONFLICT && i + 1 < ROUNDS && n > FEW)
+				st = ST_OK;
+		}
 		/* Newly written ones lack vectors: the last round sees to them. */
 		if (!st || st == ST_CONFLICT)
 			st = finish(&s, e);

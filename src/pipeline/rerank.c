@@ -145,7 +145,7 @@ static enum status ask(struct retrieve_run *r, struct remote *model, struct aren
 		return why.code;
 	}
 	for (size_t i = 0; i < list->n; i++)
-		list->v[i].score = list->v[i].scores.rerank = scores[i];
+		list->v[i].score = list->v[i].scores.rerank = scores[i] + 0.0; /* no -0.0 */
 	return ST_OK;
 }
 

@@ -13,6 +13,8 @@
 
 /* ---- answers ---- */
 
+#define MAX_BATCH_ANSWER (64u << 20) /* bytes after which a batch's members are refused */
+
 static bool is_request(const struct rpc_call *call)
 {
 	return call->env.kind != ENVELOPE_NOTIFICATION;
@@ -96,10 +98,24 @@ static void run_handler(struct rpc_call *call)
 		call_fail(call);
 }
 
+/* Members of one batch may not pile up answers without end: those behind are refused. */
+static bool is_full(const struct rpc_job *job)
+{
+	return job->batch && job->reply.body.len > MAX_BATCH_ANSWER;
+}
+
 void call_run(struct rpc_call *call)
 {
 	if (rpc_call_should_stop(call)) {
 		rpc_call_stopped(call);
+		call_fail(call);
+		return;
+	}
+	if (is_full(call->job)) {
+		rpc_error_set(&call->err, RPC_TOO_LARGE,
+			"the answers before this one are larger than %u MiB together; ask again "
+			"in another batch",
+			MAX_BATCH_ANSWER >> 20);
 		call_fail(call);
 		return;
 	}

@@ -48,10 +48,24 @@ enum status store_write_space(struct store_write *w, const struct store_space *s
 	return store_write_done(w, st);
 }
 
-enum status store_write_activate(struct store_write *w, uint64_t number, struct error *e)
+static enum status set_blob(struct store_write *w, uint64_t number, struct bytes blob,
+	struct error *e)
+{
+	struct db_call call;
+
+	db_start(&call, &w->db, STATEMENT_SET_BLOB);
+	db_bind_size(&call, 1, number);
+	db_bind_blob(&call, 2, blob);
+	return db_finish(&call, e);
+}
+
+enum status store_write_activate(struct store_write *w, uint64_t number, struct bytes blob,
+	struct error *e)
 {
 	enum status st = store_write_check(w, e);
 
+	if (!st && blob.data)
+		st = set_blob(w, number, blob, e);
 	if (!st)
 		st = store_run_on(&w->db, STATEMENT_ACTIVATE_SPACE, (int64_t)number, e);
 	if (!st)
@@ -277,7 +291,8 @@ static enum status pick(void *arg, const struct store_row *row, struct error *e)
 	if (st || has)
 		return st;
 	p->found = true;
-	return p->fn(p->arg, row, e);
+	st = p->fn(p->arg, row, e);
+	return st || !p->key ? st : ST_GONE; /* that was the one */
 }
 
 static enum status find_document(struct db *db, int64_t key, int64_t *ret, struct error *e)
@@ -303,6 +318,8 @@ enum status store_one_row(struct store_reader *r, int64_t key, store_row_fn *fn,
 
 	if (!st && document)
 		st = store_each_chunk(r, NULL, document, pick, &p, e);
+	if (st == ST_GONE && p.found)
+		st = ST_OK;
 	if (!st && !p.found)
 		st = error_set(e, ST_NOT_FOUND, "no such chunk");
 	return st;

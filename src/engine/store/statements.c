@@ -128,6 +128,7 @@ static const char *const sql[STATEMENT_COUNT] = {
 		"INSERT INTO spaces(number, identity, dimension, derived, fit, fitted, active, blob)"
 		" SELECT next_space, ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM corpus RETURNING number",
 	[STATEMENT_COUNT_SPACE] = "UPDATE corpus SET next_space = next_space + 1",
+	[STATEMENT_SET_BLOB] = "UPDATE spaces SET blob = ?2 WHERE number = ?1",
 	[STATEMENT_ACTIVATE_SPACE] = "UPDATE spaces SET active = number = ?1",
 	[STATEMENT_DROP_OTHER_SPACES] = "DELETE FROM spaces WHERE number <> ?1",
 	[STATEMENT_DROP_SPACE] = "DELETE FROM spaces WHERE number = ?1",
@@ -149,7 +150,9 @@ static const char *const sql[STATEMENT_COUNT] = {
 		" WHERE d.born > ?1 AND d.died IS NULL ORDER BY d.born, d.key, c.key",
 	[STATEMENT_EACH_UNEMBEDDED] = WALK_COLUMNS
 	" FROM documents AS d CROSS JOIN texts AS t ON t.document = d.key"
-	" WHERE d.died IS NULL AND d.first_chunk + d.chunks - 1 > ?1"
+	" WHERE d.died IS NULL"
+	" AND d.key >= (SELECT doc FROM chunks WHERE key > ?1 ORDER BY key LIMIT 1)"
+	" AND d.first_chunk + d.chunks - 1 > ?1"
 	" AND EXISTS (SELECT 1 FROM chunks AS c"
 	"  WHERE c.key >= d.first_chunk AND c.key < d.first_chunk + d.chunks AND c.key > ?1"
 	"  AND NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.place = ?2 + c.key))"

@@ -20,7 +20,6 @@
 struct store;
 struct store_write;
 struct store_reader;
-struct store_reader;
 
 /* The row of the corpus after a commit. */
 struct store_totals {
@@ -130,8 +129,10 @@ struct store_space {
 /* Adds one; *ret_number is drawn by us and never given again. ST_FULL: none is left. */
 enum status store_write_space(struct store_write *w, const struct store_space *space,
 	uint64_t *ret_number, struct error *e);
-/* That one is active from now on, and the only one: the rest is dropped. */
-enum status store_write_activate(struct store_write *w, uint64_t number, struct error *e);
+/* That one is active from now on, with its blob (NONE: as it is), and the only one: the rest
+ * is dropped. */
+enum status store_write_activate(struct store_write *w, uint64_t number, struct bytes blob,
+	struct error *e);
 enum status store_write_drop_space(struct store_write *w, uint64_t number, struct error *e);
 /* The vector of a chunk in a space; NONE or empty: it is known to have none. */
 enum status store_write_vector(struct store_write *w, uint64_t space, int64_t chunk,
@@ -143,7 +144,7 @@ enum status store_write_sweep_vectors(struct store_write *w, size_t max, bool *r
 enum status store_write_turn(struct store_write *w, struct error *e);
 
 /* Commits and ends w, whatever comes of it: on failure nothing of the group remains.
- * *ret: the totals after it. Without a put or a bury the version stays. */
+ * *ret: the totals after it. Without a put, a bury or a turn the version stays. */
 enum status store_write_commit(struct store_write *w, struct store_totals *ret, struct error *e);
 void store_write_abort(struct store_write *w);
 

@@ -35,7 +35,7 @@ const struct vec_kernel *vec_kernel_at(enum cpu_level level);
 const struct vec_kernel *vec_kernel(void);
 
 /* How far ahead rows are fetched: of rows that stand together in bytes, else in rows. */
-#define VEC_AHEAD 8192
+#define VEC_AHEAD 1024
 #define VEC_AHEAD_ROWS 16
 
 /* Rows of a list that come into use soon. */

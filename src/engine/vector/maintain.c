@@ -194,11 +194,25 @@ bool vectors_maintain(struct vectors *vs, const bool *stop, struct error *e)
 	return more;
 }
 
+bool vectors_seal(struct vectors *vs, struct error *e)
+{
+	struct vectors_view *v = vectors_view_get(vs);
+	enum status st = ST_OK;
+	size_t first;
+
+	if (pick_head(v, &first))
+		st = replace(vs, v, first, 1, v->slice[first].part->commit, NULL, e);
+	vectors_view_unref(v);
+	free_replaced(vs);
+	return st == ST_OK;
+}
+
 size_t vectors_held_bytes(struct vectors *vs)
 {
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&vs->lock);
+	vec_view_trim(vs);
 	for (const struct vec_part *p = vs->replaced; p; p = p->next_replaced)
 		if (!p->seg && !vec_part_alone(p))
 			bytes += vec_part_memory(p, p->count);

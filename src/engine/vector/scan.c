@@ -98,12 +98,11 @@ static void scan_piece(struct vec_scan *s, const struct vec_part *p, const struc
 			offer(s, p, piece, chosen[i]);
 }
 
-bool vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run)
+uint32_t vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run)
 {
 	size_t small = vec_small_bytes(p->dimension), wide = vec_wide_bytes(p->dimension) / 2;
 	struct vec_run piece = *run;
-	uint32_t at[PIECE];
-	bool any = false;
+	uint32_t passing = 0, at[PIECE];
 
 	for (uint32_t left = run->n; left > 0; left -= piece.n) {
 		uint32_t n = 0;
@@ -117,12 +116,12 @@ bool vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec
 			scan_piece(s, p, &piece);
 		else if (n > 0)
 			vec_scan_some(s, p, &piece, at, n);
-		any |= !s->filter || n > 0;
+		passing += s->filter ? n : piece.n;
 		piece.first += piece.n;
 		piece.keys += piece.n;
 		piece.scales += piece.n;
 		piece.small += piece.n * small;
 		piece.wide += piece.n * wide;
 	}
-	return any;
+	return passing;
 }

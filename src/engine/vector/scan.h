@@ -37,8 +37,8 @@ static inline bool vec_passes(const struct vectors_filter *f, int64_t key)
 	return bit < f->count && (f->bits[bit / 64] >> bit % 64 & 1);
 }
 
-/* Offers the rows of a part's run. Returns whether any pass. */
-bool vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run);
+/* Offers the rows of a part's run. Returns how many pass. */
+uint32_t vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run);
 /* Offers rows number at[0..n) of a run, which pass. */
 void vec_scan_some(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run,
 	const uint32_t *at, size_t n);

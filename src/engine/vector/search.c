@@ -56,10 +56,10 @@ static struct near_list *rank_lists(const struct vec_scan *s, const struct vec_s
 
 /* ---- plans ---- */
 
-#define PATIENCE 24 /* lists without a change of the best, before the rest is left */
-#define DIRECT                                                                                     \
-	4 /* rows that pass are looked at one by one if they are no more than so
-		     * many times those of PATIENCE lists */
+/* Lists without a change of the best, before the rest is left; of fewer lists than MANY
+ * there are more, as they cost less. */
+#define PATIENCE 20
+#define MANY 2048
 
 struct plan {
 	const struct vectors_query *q;
@@ -77,36 +77,49 @@ static bool should_stop(struct plan *p, uint32_t rows)
 	return p->q->stop(p->q->stop_arg);
 }
 
-static double patience(const struct plan *p)
+static double patience(const struct plan *p, const struct vec_segment *seg)
 {
-	return PATIENCE * (p->q->effort > 0 ? p->q->effort : 1);
+	double effort = p->q->effort > 0 ? p->q->effort : 1;
+
+	if (seg->lists < MANY)
+		effort *= sqrt((double)MANY / seg->lists);
+	if (p->q->k > 10) /* the last of many come in later */
+		effort *= 1 + log2((double)p->q->k / 10) / 8;
+	return PATIENCE * effort;
+}
+
+/* x to the power of 3/4, by roots alone: they are rounded alike everywhere. */
+static double three_quarters(double x)
+{
+	return sqrt(x) * sqrt(sqrt(x));
 }
 
 /*
- * The nearest lists first, until so many one after the other had rows that pass and none
- * of them came among the best: a query in the midst of a cluster is done after a few
- * lists, one between many goes on for long. The filter's share has the same effect.
+ * The nearest lists first, until so many one after the other brought nothing among the
+ * best: a query in the midst of a cluster is done after a few lists, one between many goes
+ * on for long. With a filter a list counts by a power of the share that passes: the
+ * fewer rows it has for us, the less it says about the next ones.
  */
 static enum status scan_lists(struct plan *p, const struct vec_part *part, struct error *e)
 {
 	const struct vec_segment *seg = part->seg;
 	struct near_list *heap = rank_lists(&p->scan, seg, p->arena);
-	double quiet = 0;
+	double quiet = 0, most = patience(p, seg);
 
 	if (!heap)
 		return error_set(e, ST_NOMEM, "out of memory");
-	for (size_t left = seg->lists; left > 0 && quiet < patience(p);) {
+	for (size_t left = seg->lists; left > 0 && quiet < most;) {
 		uint32_t first = seg->starts[heap[0].list], end = seg->starts[heap[0].list + 1];
 		struct vec_run run = vec_part_run(part, first, end);
 		uint64_t changes = p->scan.top.changes;
-		bool any = run.n > 0 && vec_scan_run(&p->scan, part, &run);
+		double passing = vec_scan_run(&p->scan, part, &run);
 
 		heap[0] = heap[--left];
 		sift_down(heap, left, 0);
 		if (p->scan.top.changes != changes || p->scan.top.n < p->scan.top.k)
 			quiet = 0;
-		else if (any)
-			quiet++;
+		else if (passing > 0)
+			quiet += three_quarters(passing / run.n);
 		if (should_stop(p, run.n))
 			return error_set(e, ST_CANCELLED, "stopped");
 	}
@@ -202,7 +215,8 @@ static enum status scan_slice(struct plan *p, const struct vec_slice *slice, str
 	if (slice->rows == slice->dead)
 		return ST_OK;
 	if (seg && seg->lists > 0 && !p->q->exact) {
-		if (f && (double)f->passing * seg->lists <= DIRECT * patience(p) * seg->rows)
+		/* If no more pass than so many lists have: one by one. */
+		if (f && (double)f->passing * seg->lists <= patience(p, seg) * seg->rows)
 			return scan_passing(p, slice, e);
 		return scan_lists(p, slice->part, e);
 	}

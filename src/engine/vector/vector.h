@@ -77,6 +77,9 @@ void vectors_publish(struct vectors *vs, uint64_t commit);
  * k-means too.
  */
 bool vectors_maintain(struct vectors *vs, const bool *stop, struct error *e);
+/* The first of these steps alone: writes the oldest full head to a file, if there is one;
+ * never makes lists. On the maintainer's thread. False: it could not (e may be NULL). */
+bool vectors_seal(struct vectors *vs, struct error *e);
 /* Lists are made and wait for a commit to become visible with: the engine makes an empty
  * one. After a crash before that they may be forgotten and made again. Any thread. */
 bool vectors_pending(const struct vectors *vs);

@@ -173,7 +173,7 @@ static enum status put_header(struct writer *w, uint64_t id)
 	unsigned char *h = w->header;
 	uint32_t order = VEC_ORDER;
 
-	memcpy(h, VEC_MAGIC, 8);
+	memcpy(h, VEC_MAGIC, strlen(VEC_MAGIC)); /* NOLINT(bugprone-not-null-terminated-result) */
 	memcpy(h + VEC_H_ORDER, &order, sizeof(order));
 	lex_put32(h + VEC_H_FORMAT, VEC_FORMAT);
 	lex_put32(h + VEC_H_ROWS, (uint32_t)w->n);

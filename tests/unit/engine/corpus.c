@@ -51,8 +51,8 @@ void corpus_drop_vectors(const struct corpus *c)
 	while (d && (entry = readdir(d))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		assert_true(snprintf(sub, sizeof sub, "%s/%s", path, entry->d_name) <
-			(int)sizeof sub);
+		assert_true(
+			snprintf(sub, sizeof sub, "%s/%s", path, entry->d_name) < (int)sizeof sub);
 		remove_folder(sub);
 	}
 	if (d)

@@ -268,7 +268,7 @@ static void test_future(void **state)
 	assert_memory_equal(after.data, before.data, before.len);
 	assert_false(file_exists(c, "rcpd.db-wal"));
 	assert_false(file_exists(c, "rcpd.db-shm"));
-	before.data[63] = 2;
+	before.data[63] = 3;
 	write_file(c, "rcpd.db", before.data, before.len);
 	corpus_open(c);
 	assert_true(bytes_eq(corpus_text(c, "a"), BYTES("text")));

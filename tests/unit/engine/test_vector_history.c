@@ -182,6 +182,108 @@ static void test_lists_wait_for_a_commit(void **state)
 	vmodel_release(&m);
 }
 
+static uint64_t search_sum(struct vmodel *m, const float *queries, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vectors_query q = { .values = queries + i * m->dimension,
+			.k = 10,
+			.effort = 0.1 };
+		struct vectors_view *v = vectors_view_get(m->vs);
+		struct vectors_hit *hits;
+		struct arena arena;
+		size_t found;
+
+		arena_init(&arena, 0);
+		assert_int_equal(vectors_search(v, &q, &arena, &hits, &found, NULL), ST_OK);
+		for (size_t j = 0; j < found; j++)
+			sum = sum * 31 + (uint64_t)hits[j].key;
+		arena_release(&arena);
+		vectors_view_unref(v);
+	}
+	return sum;
+}
+
+/* Behind lists, too, what is in heads and flat files makes no difference to what is found,
+ * only what is in the lists does. */
+static void test_the_tail_changes_no_answers(void **state)
+{
+	struct vmodel m;
+	float queries[40 * 24];
+	uint64_t in_head, in_file;
+
+	(void)state;
+	vmodel_init(&m, 63, 24, 100, 1000);
+	for (int i = 0; i < 2000; i++)
+		vmodel_add(&m);
+	vmodel_publish(&m);
+	vmodel_maintain(&m);
+	for (size_t i = 0; i < 40; i++)
+		vmodel_draw(&m, queries + i * 24);
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 80; i++)
+			vmodel_add(&m);
+		for (int i = 0; i < 10; i++)
+			vmodel_remove_some(&m);
+		vmodel_publish(&m);
+		in_head = search_sum(&m, queries, 40);
+		vectors_freeze(m.vs);
+		assert_int_equal(search_sum(&m, queries, 40), in_head);
+		vmodel_maintain(&m);
+		in_file = search_sum(&m, queries, 40);
+		assert_int_equal(in_file, in_head);
+	}
+	assert_int_equal(vmodel_reopen(&m), m.commit);
+	assert_int_equal(search_sum(&m, queries, 40), in_file);
+	vmodel_release(&m);
+}
+
+/* What passes may be far away from the query, in lists that come last. */
+static void test_filters_far_away(void **state)
+{
+	struct vmodel m;
+	uint64_t bits[200] = { 0 };
+	struct vectors_filter f = { .bits = bits, .count = 200 * 64 };
+
+	(void)state;
+	vmodel_init(&m, 64, 16, 1000, 1000);
+	m.clusters = 30;
+	for (int i = 0; i < 6000; i++)
+		vmodel_add(&m);
+	vmodel_publish(&m);
+	vmodel_maintain(&m);
+	f.base = m.v[0].key;
+	for (int i = 0; i < 6000; i++) {
+		float dot = 0, *query = m.v[0].values;
+
+		for (size_t j = 0; j < 16; j++)
+			dot += m.v[i].values[j] * query[j];
+		if (dot < 0) {
+			size_t bit = (size_t)(m.v[i].key - f.base);
+
+			bits[bit / 64] |= UINT64_C(1) << bit % 64;
+			f.passing++;
+		}
+	}
+	assert_in_range(f.passing, 1000, 5000);
+	for (size_t k = 1; k <= f.passing; k *= 3) {
+		struct vectors_query q = { .values = m.v[0].values, .k = k, .filter = &f };
+		struct vectors_view *v = vectors_view_get(m.vs);
+		struct vectors_hit *hits;
+		struct arena arena;
+		size_t n;
+
+		arena_init(&arena, 0);
+		assert_int_equal(vectors_search(v, &q, &arena, &hits, &n, NULL), ST_OK);
+		assert_in_range(n, k, k + 64);
+		assert_true(hits[0].score < 0.001);
+		arena_release(&arena);
+		vectors_view_unref(v);
+	}
+	vmodel_release(&m);
+}
+
 /* A head that is in a file by now takes memory for as long as a view holds it. */
 static void test_held_heads_are_counted(void **state)
 {
@@ -342,6 +444,8 @@ int main(void)
 		cmocka_unit_test(test_low_dimensions_are_exact),
 		cmocka_unit_test(test_a_view_keeps_what_was_removed),
 		cmocka_unit_test(test_lists_wait_for_a_commit),
+		cmocka_unit_test(test_the_tail_changes_no_answers),
+		cmocka_unit_test(test_filters_far_away),
 		cmocka_unit_test(test_held_heads_are_counted),
 		cmocka_unit_test(test_lists_are_deterministic),
 		cmocka_unit_test(test_recall),
