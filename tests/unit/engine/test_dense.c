@@ -137,6 +137,30 @@ static void test_after_restart(void **state)
 	dense_check(c, "0");
 }
 
+static int64_t count(struct corpus *c, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	int64_t n;
+
+	assert_int_equal(sqlite3_prepare_v2(c->engine->store->writer.db.handle, sql, -1, &stmt,
+				 NULL),
+		SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	n = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return n;
+}
+
+static int64_t count_vectors(struct corpus *c)
+{
+	return count(c, "SELECT count(*) FROM vectors");
+}
+
+static int64_t count_spaces(struct corpus *c)
+{
+	return count(c, "SELECT count(*) FROM spaces");
+}
+
 /* ---- another fit ---- */
 
 static void switch_to(struct corpus *c, const char *blob, uint64_t fit)
@@ -271,6 +295,29 @@ static void test_commit_fails(void **state)
 	dense_check(c, "2");
 	corpus_reopen(c);
 	dense_check(c, "2");
+}
+
+/* A build that could not begin, for want of room for its row, leaves nothing behind. */
+static void test_begin_fails(void **state)
+{
+	struct corpus *c = *state;
+	struct engine_space_spec spec = toy_spec("1", 1);
+	struct engine_build *b = NULL;
+
+	add_many(c, 0, 50);
+	assert_true(fault_add("store.space=fail:1:1"));
+	assert_int_equal(engine_build_begin(c->engine, &spec, &b, &c->error), ST_IO);
+	assert_null(b);
+	assert_int_equal(atomic_load(&c->engine->build_since), UINT64_MAX);
+	/* One that the encoder does not know has a row already, which goes again. */
+	toy.refuse = true;
+	assert_int_equal(engine_build_begin(c->engine, &spec, &b, &c->error), ST_INVALID);
+	toy.refuse = false;
+	assert_int_equal(count_spaces(c), 1);
+	dense_check(c, "0");
+	switch_to(c, "2", 2);
+	dense_check(c, "2");
+	assert_int_equal(count_spaces(c), 1);
 }
 
 /* An encoder of another kind: the corpus starts with its space. */
@@ -429,20 +476,6 @@ static void test_stored(void **state)
 	dense_check(c, "");
 }
 
-static int64_t count_vectors(struct corpus *c)
-{
-	sqlite3_stmt *stmt;
-	int64_t n;
-
-	assert_int_equal(sqlite3_prepare_v2(c->engine->store->writer.db.handle,
-				 "SELECT count(*) FROM vectors", -1, &stmt, NULL),
-		SQLITE_OK);
-	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	n = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return n;
-}
-
 /* Vectors of a space that was left go, in the background. */
 static void test_orphans(void **state)
 {
@@ -596,6 +629,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_abandon, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_switch_under_load, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_commit_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_begin_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stored, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orphans, setup, teardown),

@@ -56,6 +56,19 @@ static enum rpc_code run_wait(struct rpc_call *call, const void *params, struct 
 	return RPC_OK;
 }
 
+/* 24 MiB of text. */
+static enum rpc_code run_large(struct rpc_call *call, const void *params, struct json_writer *out)
+{
+	static char text[(24u << 20) + 1];
+
+	(void)call, (void)params;
+	memset(text, 'x', sizeof(text) - 1);
+	jw_object(out);
+	jw_kv_string(out, "text", text);
+	jw_end(out);
+	return RPC_OK;
+}
+
 static enum rpc_code run_nothing(struct rpc_call *call, const void *params, struct json_writer *out)
 {
 	(void)call, (void)params, (void)out;
@@ -95,6 +108,7 @@ static const struct rpc_method table[] = {
 		.right = RPC_READ },
 	{ .name = "write", .run = run_write, .right = RPC_WRITE },
 	{ .name = "wait", .run = run_wait, .flags = RPC_M_STREAMS, .right = RPC_READ },
+	{ .name = "large", .run = run_large, .right = RPC_READ },
 	{ .name = "nothing", .run = run_nothing, .right = RPC_READ },
 	{ .name = "nan", .run = run_nan, .right = RPC_READ },
 	{ .name = "unbuilt", .right = RPC_READ },

@@ -157,12 +157,31 @@ static void test_cancel_of_a_later_member(void **state)
 	rpc_job_unref(job);
 }
 
+/* REQ: K1: answers of one batch do not pile up without end. */
+static void test_answers_have_a_limit(void **state)
+{
+	json_t *v =
+		run("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"large\"},"
+		    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"large\"},"
+		    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"large\"},"
+		    "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"large\"}," PING("5") "]",
+			NULL);
+
+	(void)state;
+	assert_int_equal(json_array_size(v), 5);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(code_at(v, i), 0);
+	assert_int_equal(code_at(v, 3), -32013);
+	json_decref(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_members_fail_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_empty_and_silent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_answers_have_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_D9_through_a_method_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_with_initialize, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cancel_of_a_later_member, setup, teardown),
