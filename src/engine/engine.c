@@ -71,7 +71,6 @@ enum status engine_open(const struct engine_options *opt, struct engine **ret, s
 	en->held_bytes = opt->held_bytes ? opt->held_bytes : HELD_BYTES;
 	en->last_columned = en->last_vectored = INT64_MIN;
 	atomic_store(&en->build_since, UINT64_MAX);
-	atomic_store(&en->orphans, true);
 	if (opt->encoder)
 		en->encoder = *opt->encoder;
 	en->has_encoder = opt->encoder != NULL;

@@ -274,10 +274,14 @@ enum status load_dense_at_start(struct engine *en, struct store_totals *totals,
 		.total = totals->chunks,
 		.reported_ms = clock_mono_ms() };
 	struct choice c = { .space = { .number = 0 } };
+	bool any = false;
 	enum status st;
 
 	arena_init(&c.arena, 0);
 	st = store_each_space(r, look_at_space, &c, e);
+	if (!st)
+		st = store_any_vector(r, &any, e);
+	atomic_store(&en->orphans, any); /* of spaces that were left, perhaps */
 	if (!st)
 		st = choose(en, &c, totals, &l.since, e);
 	if (!st)

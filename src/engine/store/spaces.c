@@ -266,6 +266,13 @@ enum status store_each_vector(struct store_reader *r, uint64_t space, uint64_t a
 	return st;
 }
 
+enum status store_any_vector(struct store_reader *r, bool *ret, struct error *e)
+{
+	int64_t place;
+
+	return first_vector(&r->db, 0, &place, ret, e);
+}
+
 /* ---- chunks by key ---- */
 
 struct picking {

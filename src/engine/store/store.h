@@ -209,6 +209,8 @@ enum status store_each_space(struct store_reader *r, store_space_fn *fn, void *a
 typedef enum status store_vector_fn(void *arg, int64_t key, struct bytes data, struct error *e);
 enum status store_each_vector(struct store_reader *r, uint64_t space, uint64_t after,
 	store_vector_fn *fn, void *arg, struct error *e);
+/* Whether there are vectors at all. */
+enum status store_any_vector(struct store_reader *r, bool *ret, struct error *e);
 /* Living chunks with keys above `after` without a vector in the space, not even an empty
  * one. Within a write, or with a reader (the other is NULL). */
 enum status store_each_unembedded(struct store_reader *r, struct store_write *w, uint64_t space,
