@@ -84,44 +84,45 @@ void vec_scan_some(struct vec_scan *s, const struct vec_part *p, const struct ve
 	}
 }
 
-/* The piece's rows one after the other; those chosen still have to pass. */
-static void scan_piece(struct vec_scan *s, const struct vec_part *p, const struct vec_run *piece)
+/* Rows from..from + n one after the other; those chosen still have to pass. */
+static void scan_piece(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run,
+	uint32_t from, uint32_t n)
 {
+	size_t stride = vec_small_bytes(p->dimension);
 	uint32_t chosen[PIECE];
 	int32_t dots[PIECE];
 	size_t m;
 
-	s->kernel->rows8(s->q->small, piece->small, vec_small_bytes(p->dimension), piece->n, dots);
-	m = choose(s, piece->scales, NULL, dots, piece->n, chosen);
+	s->kernel->rows8(s->q->small, run->small + from * stride, stride, n, dots);
+	m = choose(s, run->scales + from, NULL, dots, n, chosen);
 	for (size_t i = 0; i < m; i++)
-		if (!s->filter || vec_passes(s->filter, piece->keys[chosen[i]]))
-			offer(s, p, piece, chosen[i]);
+		if (!s->filter || vec_passes(s->filter, run->keys[from + chosen[i]]))
+			offer(s, p, run, from + chosen[i]);
 }
 
+/* Pieces of which most pass are multiplied as they stand; of others the rows that pass are
+ * gathered, so that they are fetched from memory side by side. */
 uint32_t vec_scan_run(struct vec_scan *s, const struct vec_part *p, const struct vec_run *run)
 {
-	size_t small = vec_small_bytes(p->dimension), wide = vec_wide_bytes(p->dimension) / 2;
-	struct vec_run piece = *run;
-	uint32_t passing = 0, at[PIECE];
+	uint32_t passing = 0, waiting = 0, at[2 * PIECE];
 
-	for (uint32_t left = run->n; left > 0; left -= piece.n) {
-		uint32_t n = 0;
+	for (uint32_t from = 0; from < run->n; from += PIECE) {
+		uint32_t n = run->n - from < PIECE ? run->n - from : PIECE, before = waiting;
 
-		piece.n = left < PIECE ? left : PIECE;
-		for (uint32_t i = 0; s->filter && i < piece.n; i++) {
-			at[n] = i;
-			n += vec_passes(s->filter, piece.keys[i]);
+		for (uint32_t i = from; s->filter && i < from + n; i++) {
+			at[waiting] = i;
+			waiting += vec_passes(s->filter, run->keys[i]);
 		}
-		if (!s->filter || n >= MOSTLY)
-			scan_piece(s, p, &piece);
-		else if (n > 0)
-			vec_scan_some(s, p, &piece, at, n);
-		passing += s->filter ? n : piece.n;
-		piece.first += piece.n;
-		piece.keys += piece.n;
-		piece.scales += piece.n;
-		piece.small += piece.n * small;
-		piece.wide += piece.n * wide;
+		passing += s->filter ? waiting - before : n;
+		if (!s->filter || waiting - before >= MOSTLY) {
+			waiting = before;
+			scan_piece(s, p, run, from, n);
+		} else if (waiting >= PIECE) {
+			vec_scan_some(s, p, run, at, waiting);
+			waiting = 0;
+		}
 	}
+	if (waiting > 0)
+		vec_scan_some(s, p, run, at, waiting);
 	return passing;
 }

@@ -139,8 +139,8 @@ static void test_wrong_embeddings(void **state)
 		"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"embedding\":[1,2]}]}",
 		"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"index\":1}]}",
 		"{\"data\":[{\"index\":0,\"embedding\":[1,2]},7]}", "{\"error\":\"x\"}",
-		"{\"data\":[],\"data\":[{\"index\":0,\"embedding\":[1,2]},"
-		"{\"index\":1,\"embedding\":[1,2]}]}" };
+		("{\"data\":[],\"data\":[{\"index\":0,\"embedding\":[1,2]},"
+		 "{\"index\":1,\"embedding\":[1,2]}]}") };
 	float out[4];
 	struct error e;
 
