@@ -435,5 +435,11 @@ int main(int argc, char **argv)
 		bench_filter(&b, shares[i]);
 	vectors_close(b.vs);
 	remove_folder(&b);
+	free(b.decay);
+	free(b.centres);
+	free(b.query);
+	free(b.truth);
+	if (b.load)
+		(void)fclose(b.load);
 	return 0;
 }
