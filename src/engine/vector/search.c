@@ -84,7 +84,7 @@ static double patience(const struct plan *p, const struct vec_segment *seg)
 	if (seg->lists < MANY)
 		effort *= sqrt((double)MANY / seg->lists);
 	if (p->q->k > 10) /* the last of many come in later */
-		effort *= 1 + log2((double)p->q->k / 10) / 8;
+		effort *= 1 + (double)(63 - __builtin_clzll(p->q->k / 10)) / 8;
 	return PATIENCE * effort;
 }
 
