@@ -129,7 +129,8 @@ static void forget_stale(struct engine *en, const struct choice *c)
 		store_write_abort(w);
 	else if (!store_write_commit(w, &totals, &e))
 		return;
-	log_event(LOG_WARNING, "spaces that were never finished stay for now",
+	log_event(LOG_WARNING,
+		"what is left of interrupted builds of vectors stays until the next start",
 		LOG_S("reason", e.message));
 }
 
